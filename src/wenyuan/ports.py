@@ -1,0 +1,61 @@
+"""The seams: what the house asks of readers and models. An adapter is one file that keeps one of these."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wenyuan.types import ModelIdentity, ReadEvent, Side
+
+Vectors = NDArray[np.float32]
+
+
+class Parser(Protocol):
+    """Turns the bytes of one file into blocks with anchors."""
+
+    def read(self, path: Path, name: str) -> Iterator[ReadEvent]:
+        """Yield the file's blocks in reading order, and its facts and notices.
+
+        `name` is the file's own name, a hint to its type; `path` may point to stored bytes that
+        carry no name. Raises `errors.DocumentError` where the file cannot be read.
+        """
+        ...
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors."""
+
+    @property
+    def identity(self) -> ModelIdentity:
+        """What decides which vector a text gets; cheap, and available without loading weights."""
+        ...
+
+    @property
+    def max_batch_texts(self) -> int: ...
+
+    @property
+    def max_batch_characters(self) -> int: ...
+
+    def embed(self, texts: Sequence[str], side: Side, timeout: float) -> Vectors:
+        """Return one unit-length float32 row per text, shape (len(texts), dimensions).
+
+        `timeout` is in seconds and covers every retry. Raises `errors.ProviderError`; its
+        subclass `ProviderUnavailable` is worth trying again later.
+        """
+        ...
+
+
+class Reranker(Protocol):
+    """Scores passages against a question, higher is better, one score per passage."""
+
+    def rerank(self, question: str, passages: Sequence[str], timeout: float) -> Sequence[float]: ...
+
+
+class Generator(Protocol):
+    """Writes text from messages, piece by piece."""
+
+    def generate(self, messages: Sequence[tuple[str, str]], timeout: float) -> Iterator[str]: ...
