@@ -1,0 +1,1 @@
+"""Everything that must not be lost, and every SQL statement."""

@@ -1,0 +1,40 @@
+"""What is embedded for a chunk: its text, below what it needs to be understood alone."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeVar
+
+Sized = TypeVar("Sized")
+
+
+def embedding_input(heading_path: Sequence[str], context: str, text: str) -> str:
+    """The text to embed: headings, context and passage, a line each.
+
+    It depends on nothing but the passage's own document, not on where the document lies, so that
+    copies share their vectors.
+    """
+    return "\n".join(part for part in (" > ".join(heading_path), context, text) if part)
+
+
+def input_hash(text: str) -> bytes:
+    """16 bytes that stand for an embedded text (BLAKE2b, RFC 7693)."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def batches(items: Iterable[tuple[Sized, int]], max_items: int, max_characters: int) -> Iterator[list[Sized]]:
+    """Group (item, characters) into batches of at most so many items and characters.
+
+    An item that is too long by itself gets a batch of its own.
+    """
+    batch: list[Sized] = []
+    characters = 0
+    for item, length in items:
+        if batch and (len(batch) == max_items or characters + length > max_characters):
+            yield batch
+            batch, characters = [], 0
+        batch.append(item)
+        characters += length
+    if batch:
+        yield batch

@@ -1,0 +1,153 @@
+"""The bytes of every file, stored once under their SHA-256 beside the database."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from wenyuan.errors import DiskFull, FileTooLarge, FileUnreadable, FileVanished, LibraryReadOnly, WenyuanError
+from wenyuan.store.database import Reading, Writing
+
+_PIECE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class StagedBlob:
+    """Bytes that are safely on disk under a temporary name."""
+
+    sha256: str
+    size: int
+    path: Path
+
+
+class BlobDirectory:
+    """Content-addressed files under `root/ab/cdef…`.
+
+    A file is first staged, synced to disk under a temporary name; then, inside the transaction that
+    names it, moved to its place. Whatever a crash leaves behind is an unnamed file, never a name
+    without its file.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._incoming = root / "incoming"
+
+    def create(self) -> None:
+        self._incoming.mkdir(parents=True, exist_ok=True)
+
+    def path(self, sha256: str) -> Path:
+        return self._root / sha256[:2] / sha256[2:]
+
+    def stage(self, source: Path, limit: int) -> StagedBlob:
+        """Copy a file into the library, at most `limit` bytes of it.
+
+        Raises `FileVanished`, `FileUnreadable` or `FileTooLarge` for the file, `DiskFull` or
+        `LibraryReadOnly` for the library; nothing is left behind.
+        """
+        return self._copy(_read(source), source.name, limit)
+
+    def stage_bytes(self, content: bytes, name: str, limit: int) -> StagedBlob:
+        return self._copy(iter((content,)), name, limit)
+
+    def keep(self, tx: Writing, blob: StagedBlob) -> None:
+        """Move a staged file to its place and name it in the database, in one transaction."""
+        place = self.path(blob.sha256)
+        try:
+            place.parent.mkdir(exist_ok=True)
+            os.replace(blob.path, place)
+            _sync_directory(place.parent)
+        except OSError as error:
+            raise _library_error(error, self._root) from error
+        tx.run(
+            "INSERT INTO blobs (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
+            {"sha256": blob.sha256, "size": blob.size, "now": tx.now},
+        )
+
+    def discard(self, blob: StagedBlob) -> None:
+        blob.path.unlink(missing_ok=True)
+
+    def forget_unused(self, tx: Writing, sha256: str) -> bool:
+        """Delete bytes that no revision names any more; True when they are gone."""
+        gone = tx.run(
+            "DELETE FROM blobs WHERE sha256 = :sha256 "
+            "AND NOT EXISTS (SELECT 1 FROM revisions WHERE blob_sha256 = :sha256)",
+            {"sha256": sha256},
+        )
+        if gone:
+            self.path(sha256).unlink(missing_ok=True)
+        return bool(gone)
+
+    def stored(self) -> Iterator[str]:
+        """The SHA-256 of every file that lies here, whether the database names it or not."""
+        for folder in sorted(self._root.iterdir()):
+            if len(folder.name) == 2:
+                yield from (folder.name + file.name for file in sorted(folder.iterdir()))
+
+    def _copy(self, pieces: Iterator[bytes], name: str, limit: int) -> StagedBlob:
+        digest = hashlib.sha256()
+        size = 0
+        path: Path | None = None
+        try:
+            handle, temporary = tempfile.mkstemp(dir=self._incoming)
+            path = Path(temporary)
+            with os.fdopen(handle, "wb") as target:
+                for piece in pieces:
+                    size += len(piece)
+                    if size > limit:
+                        raise FileTooLarge(name=name, size=f"more than {limit}", limit=limit)
+                    digest.update(piece)
+                    target.write(piece)
+                target.flush()
+                os.fsync(target.fileno())
+            return StagedBlob(digest.hexdigest(), size, path)
+        except OSError as error:
+            _discard(path)
+            raise _library_error(error, self._root) from error
+        except BaseException:
+            _discard(path)
+            raise
+
+
+def unnamed(tx: Reading, sha256s: list[str]) -> list[str]:
+    """Those of the given hashes that no row names."""
+    rows = tx.all("SELECT sha256 FROM blobs")
+    named = {row[0] for row in rows}
+    return [sha256 for sha256 in sha256s if sha256 not in named]
+
+
+def _read(source: Path) -> Iterator[bytes]:
+    """A file's bytes in pieces; what goes wrong is the file's error, not the library's."""
+    try:
+        if source.exists() and not source.is_file():
+            raise FileUnreadable(path=source, reason="it is not a regular file")
+        with source.open("rb") as stream:
+            while piece := stream.read(_PIECE_BYTES):
+                yield piece
+    except FileNotFoundError as error:
+        raise FileVanished(path=source) from error
+    except OSError as error:
+        raise FileUnreadable(path=source, reason=error.strerror or str(error)) from error
+
+
+def _discard(path: Path | None) -> None:
+    if path is not None:
+        path.unlink(missing_ok=True)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _library_error(error: OSError, root: Path) -> WenyuanError:
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return DiskFull(path=root)
+    return LibraryReadOnly(path=root, reason=error.strerror or str(error))

@@ -1,0 +1,265 @@
+"""Chunks in; candidates and passages out.
+
+Everything is staged under a revision that nothing searches yet. A chunk is live, and may be shown,
+exactly if its document serves its revision and neither is switched off; every read here that leads
+to a hit asks that of the database itself.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wenyuan.store.database import Reading, Row, Writing
+from wenyuan.store.rows import from_json, to_json
+from wenyuan.types import Anchor, Chunk, DateSpan, Key, KeyKind, Passage, Scope
+
+_LIVE = (
+    "JOIN documents AS d ON d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id "
+    "AND d.enabled = 1 AND d.blocked_reason = '' AND d.deleted_at IS NULL "
+    "AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents)))"
+)
+
+# Metadata and file names say what a document is about; its body only mentions things.
+_STRENGTH = (
+    "CASE k.source WHEN 'metadata' THEN 0 WHEN 'filename' THEN 0 WHEN 'title' THEN 1 WHEN 'heading' THEN 2 ELSE 3 END"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Staged:
+    """How much of a revision is already committed."""
+
+    chunks: int
+    text_pieces: int
+    text_length: int
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMatch:
+    """A live chunk that holds a key which was asked for, strongest first in a list of them.
+
+    `strength` is 0 for metadata and file names, 1 for titles, 2 for headings, 3 for the body;
+    `whole_document` says that the key belongs to the document rather than to this chunk.
+    """
+
+    chunk_key: int
+    strength: int
+    whole_document: bool
+
+
+def staged(tx: Reading, revision_id: str) -> Staged:
+    row = tx.first(
+        "SELECT (SELECT count(*) FROM chunks WHERE revision_id = :id), "
+        "(SELECT count(*) FROM revision_text WHERE revision_id = :id), "
+        "(SELECT coalesce(max(start_offset + length(text)), 0) FROM revision_text WHERE revision_id = :id)",
+        {"id": revision_id},
+    )
+    return Staged(*row) if row is not None else Staged(0, 0, 0)
+
+
+def stage_text(tx: Writing, revision_id: str, seq: int, start: int, text: str) -> None:
+    tx.run(
+        "INSERT INTO revision_text (revision_id, seq, start_offset, text) VALUES (:revision_id, :seq, :start, :text)",
+        {"revision_id": revision_id, "seq": seq, "start": start, "text": text},
+    )
+
+
+def stage_chunks(tx: Writing, revision_id: str, chunks: Sequence[tuple[Chunk, bytes]]) -> list[int]:
+    """Store chunks with the hash of what is embedded for them, and return their new keys."""
+    row = tx.first(
+        "UPDATE counters SET value = value + :count WHERE name = 'chunk' RETURNING value", {"count": len(chunks)}
+    )
+    first = (row[0] if row is not None else len(chunks)) - len(chunks) + 1
+    tx.run_many(
+        "INSERT INTO chunks (key, revision_id, seq, text, characters, start_offset, end_offset, anchor, heading_path, "
+        "context, input_hash, enabled) VALUES (:key, :revision_id, :seq, :text, :characters, :start, :end, :anchor, "
+        ":heading_path, :context, :input_hash, 1)",
+        (
+            {
+                "key": first + position,
+                "revision_id": revision_id,
+                "seq": chunk.seq,
+                "text": chunk.text,
+                "characters": len(chunk.text),
+                "start": chunk.start,
+                "end": chunk.end,
+                "anchor": to_json(chunk.anchor),
+                "heading_path": to_json(chunk.heading_path),
+                "context": chunk.context,
+                "input_hash": input_hash,
+            }
+            for position, (chunk, input_hash) in enumerate(chunks)
+        ),
+    )
+    return list(range(first, first + len(chunks)))
+
+
+def stage_keys(
+    tx: Writing, knowledge_base_id: str, document_id: str, revision_id: str, keys: Iterable[tuple[Key, int | None]]
+) -> None:
+    """Store keys, each with the key of the chunk that holds it or None for the whole document."""
+    tx.run_many(
+        "INSERT INTO keys (knowledge_base_id, document_id, revision_id, chunk_key, kind, value, source, first_day, "
+        "last_day) VALUES (:knowledge_base_id, :document_id, :revision_id, :chunk_key, :kind, :value, :source, "
+        ":first_day, :last_day)",
+        (
+            {
+                "knowledge_base_id": knowledge_base_id,
+                "document_id": document_id,
+                "revision_id": revision_id,
+                "chunk_key": chunk_key,
+                "kind": key.kind,
+                "value": key.value,
+                "source": key.source,
+                "first_day": key.first_day,
+                "last_day": key.last_day,
+            }
+            for key, chunk_key in keys
+        ),
+    )
+
+
+def live(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence[int]) -> set[int]:
+    """Those of the given chunks that may be shown to this scope."""
+    rows = tx.all(
+        "SELECT c.key FROM json_each(:keys) AS j JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
+        f"{_LIVE}",
+        _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
+    )
+    return {int(row[0]) for row in rows}
+
+
+def keyword(
+    tx: Reading,
+    knowledge_base_id: str,
+    generation_number: int,
+    scope: Scope,
+    tokens: Sequence[str],
+    excluded: Sequence[str],
+    depth: int,
+) -> list[tuple[int, float]]:
+    """The `depth` best live chunks by BM25, as (chunk key, score), best first.
+
+    The index knows nothing of liveness, so it is asked for more and more until enough of what it
+    gives is live, or it has no more.
+    """
+    asked = depth * 2
+    while True:
+        found = tx.lexical.search(tx, generation_number, tokens, excluded, asked)
+        alive = live(tx, knowledge_base_id, scope, [key for key, _ in found])
+        if len(alive) >= depth or len(found) < asked:
+            return [(key, score) for key, score in found if key in alive][:depth]
+        asked *= 8
+
+
+def structured(
+    tx: Reading,
+    knowledge_base_id: str,
+    scope: Scope,
+    dates: Sequence[DateSpan],
+    values: Sequence[tuple[KeyKind, str]],
+    limit: int,
+) -> list[KeyMatch]:
+    """Live chunks whose keys overlap the dates or equal the values asked for, strongest source first.
+
+    For a key of the whole document its first chunks are given, for the other lists to rank.
+    """
+    if not dates and not values:
+        return []
+    rows = tx.all(
+        "WITH days AS (SELECT CAST(j.value ->> 0 AS BIGINT) AS first_day, CAST(j.value ->> 1 AS BIGINT) AS last_day "
+        "FROM json_each(:days) AS j), "
+        "wanted AS (SELECT j.value ->> 0 AS kind, j.value ->> 1 AS value FROM json_each(:wanted) AS j), "
+        "matched AS ("
+        f"SELECT k.revision_id, k.chunk_key, {_STRENGTH} AS strength, k.last_day - k.first_day AS width "
+        "FROM days JOIN keys AS k ON k.knowledge_base_id = :knowledge_base_id AND k.kind = 'date' "
+        "AND k.first_day <= days.last_day AND k.last_day >= days.first_day "
+        "UNION ALL "
+        f"SELECT k.revision_id, k.chunk_key, {_STRENGTH}, 0 FROM wanted JOIN keys AS k "
+        "ON k.knowledge_base_id = :knowledge_base_id AND k.kind = wanted.kind AND k.value = wanted.value) "
+        "SELECT c.key, min(m.strength) AS strength, min(CASE WHEN m.chunk_key IS NULL THEN 1 ELSE 0 END), "
+        "min(m.width) AS width FROM matched AS m JOIN chunks AS c ON c.revision_id = m.revision_id AND c.enabled = 1 "
+        "AND (c.key = m.chunk_key OR (m.chunk_key IS NULL AND c.seq < :opening)) "
+        f"{_LIVE} GROUP BY c.key ORDER BY strength, width, c.key LIMIT :limit",
+        _scoped(
+            knowledge_base_id,
+            scope,
+            days=json.dumps([[date.first_day, date.last_day] for date in dates]),
+            wanted=json.dumps([list(value) for value in values]),
+            opening=_OPENING_CHUNKS,
+            limit=limit,
+        ),
+    )
+    return [KeyMatch(int(key), int(strength), bool(whole)) for key, strength, whole, _ in rows]
+
+
+_OPENING_CHUNKS = 8
+
+
+def passages(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence[int]) -> dict[int, Passage]:
+    """The words of those of the given chunks that may be shown, by chunk key."""
+    rows = tx.all(
+        "SELECT c.key, c.seq, c.text, c.start_offset, c.end_offset, c.anchor, c.heading_path, c.context, r.id, "
+        "r.media_type, d.id, d.knowledge_base_id, d.name, d.source FROM json_each(:keys) AS j "
+        "JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
+        f"{_LIVE} JOIN revisions AS r ON r.id = c.revision_id",
+        _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
+    )
+    return {int(row[0]): _passage(row) for row in rows}
+
+
+def of_revision(tx: Reading, revision_id: str, first: int = 0, limit: int = 100) -> list[Chunk]:
+    """Chunks of any stored revision in order, live or not, from sequence number `first` on."""
+    rows = tx.all(
+        "SELECT key, seq, text, start_offset, end_offset, anchor, heading_path, context FROM chunks "
+        "WHERE revision_id = :id AND seq >= :first ORDER BY seq LIMIT :limit",
+        {"id": revision_id, "first": first, "limit": limit},
+    )
+    return [_chunk(row) for row in rows]
+
+
+def revision_text(tx: Reading, revision_id: str, start: int, end: int) -> str:
+    """The revision's normalised text between two offsets."""
+    rows = tx.all(
+        "SELECT start_offset, text FROM revision_text WHERE revision_id = :id AND start_offset < :end "
+        "AND start_offset + length(text) > :start ORDER BY seq",
+        {"id": revision_id, "start": start, "end": end},
+    )
+    return "".join(text[max(0, start - at) : end - at] for at, text in rows)
+
+
+def _scoped(knowledge_base_id: str, scope: Scope, **more: object) -> dict[str, object]:
+    return {
+        "knowledge_base_id": knowledge_base_id,
+        "all_documents": int(scope.documents is None),
+        "documents": json.dumps(scope.documents or ()),
+        **more,
+    }
+
+
+def _chunk(row: Row) -> Chunk:
+    return Chunk(
+        seq=row[1],
+        text=row[2],
+        start=row[3],
+        end=row[4],
+        anchor=from_json(Anchor, row[5]),
+        heading_path=tuple(json.loads(row[6])),
+        context=row[7],
+    )
+
+
+def _passage(row: Row) -> Passage:
+    return Passage(
+        chunk_key=row[0],
+        chunk_id=f"{row[8]}.{row[1]}",
+        revision_id=row[8],
+        media_type=row[9],
+        document_id=row[10],
+        knowledge_base_id=row[11],
+        document_name=row[12],
+        source=row[13],
+        chunk=_chunk(row),
+    )

@@ -1,0 +1,95 @@
+"""What we ask of a database, and the few places where two databases differ.
+
+A statement is SQL text with `:name` parameters inside the subset that SQLite and PostgreSQL share;
+lists travel as one JSON parameter, `IN (SELECT value FROM json_each(:ids))`. Transactions are
+visible: everything in this package takes the transaction it runs in as its first argument.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from wenyuan.types import Posting
+
+Row = tuple[Any, ...]
+Parameters = Mapping[str, Any]
+NO_PARAMETERS: Parameters = MappingProxyType({})
+
+
+class Reading(Protocol):
+    """A transaction that sees one moment of the database and cannot write."""
+
+    @property
+    def now(self) -> int:
+        """The database's clock when the transaction began, in milliseconds since the epoch."""
+        ...
+
+    @property
+    def lexical(self) -> LexicalIndex: ...
+
+    def all(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> list[Row]: ...
+
+    def first(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Row | None: ...
+
+
+class Writing(Reading, Protocol):
+    """A transaction that holds the right to write from its first statement on."""
+
+    def run(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> int:
+        """Execute one statement and return how many rows it changed."""
+        ...
+
+    def run_many(self, sql: str, rows: Iterable[Parameters]) -> None: ...
+
+
+class Database(Protocol):
+    """Opens transactions. Never wait for a model, a file or a client inside one."""
+
+    def read(self) -> AbstractContextManager[Reading]: ...
+
+    def write(self) -> AbstractContextManager[Writing]:
+        """Commit on leaving, roll back on any exception.
+
+        Raises `LibraryLocked`, `DiskFull`, `LibraryReadOnly` or `LibraryDamaged`.
+        """
+        ...
+
+    def close(self) -> None: ...
+
+
+class LexicalIndex(Protocol):
+    """Full-text search over our own tokens; one index per generation, addressed by its number.
+
+    This is the one feature whose SQL the two databases do not share. Tokens hold no spaces; the
+    same token on both sides is a match and nothing else is.
+    """
+
+    def create(self, tx: Writing, number: int) -> None: ...
+
+    def drop(self, tx: Writing, number: int) -> None: ...
+
+    def add(self, tx: Writing, number: int, postings: Iterable[tuple[int, Posting]]) -> None:
+        """Index postings under their chunk keys."""
+        ...
+
+    def remove(self, tx: Writing, number: int, chunk_keys: Iterable[int]) -> None: ...
+
+    def search(
+        self, tx: Reading, number: int, tokens: Sequence[str], excluded: Sequence[str], limit: int
+    ) -> list[tuple[int, float]]:
+        """Return (chunk key, score) of chunks that hold any token and none excluded, best first.
+
+        The score is BM25 (Robertson & Zaragoza 2009), larger is better, ties by chunk key.
+        """
+        ...
+
+    def document_frequency(self, tx: Reading, number: int, tokens: Sequence[str]) -> dict[str, int]:
+        """Return how many chunks hold each token; staged and superseded chunks count until purged."""
+        ...
+
+    def size(self, tx: Reading, number: int) -> int:
+        """Return how many chunks are indexed."""
+        ...

@@ -1,0 +1,49 @@
+"""What happened: traces of questions, kept for a while."""
+
+from __future__ import annotations
+
+import json
+
+from wenyuan.errors import TraceNotFound
+from wenyuan.store.database import Reading, Writing
+from wenyuan.store.rows import to_json
+from wenyuan.types import JsonObject
+
+
+def add_trace(tx: Writing, trace_id: str, owner: str, question: str, why_empty: str | None, body: JsonObject) -> None:
+    tx.run(
+        "INSERT INTO traces (id, owner, question, why_empty, body, created_at) "
+        "VALUES (:id, :owner, :question, :why_empty, :body, :now)",
+        {
+            "id": trace_id,
+            "owner": owner,
+            "question": question,
+            "why_empty": why_empty,
+            "body": to_json(body),
+            "now": tx.now,
+        },
+    )
+
+
+def trace(tx: Reading, principal: str, trace_id: str) -> JsonObject:
+    """The stored trace. Raises `TraceNotFound`."""
+    row = tx.first(
+        "SELECT body FROM traces WHERE owner = :principal AND id = :id", {"principal": principal, "id": trace_id}
+    )
+    if row is None:
+        raise TraceNotFound(trace=trace_id)
+    body: JsonObject = json.loads(row[0])
+    return body
+
+
+def recent_traces(tx: Reading, principal: str, limit: int) -> list[JsonObject]:
+    rows = tx.all(
+        "SELECT body FROM traces WHERE owner = :principal ORDER BY created_at DESC, id DESC LIMIT :limit",
+        {"principal": principal, "limit": limit},
+    )
+    return [json.loads(row[0]) for row in rows]
+
+
+def forget_traces(tx: Writing, before: int) -> int:
+    """Drop traces older than a moment, and return how many there were."""
+    return tx.run("DELETE FROM traces WHERE created_at < :before", {"before": before})

@@ -1,0 +1,192 @@
+"""Knowledge bases, who may see which, and the numbered log of what changed in them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from wenyuan.errors import KnowledgeBaseExists, KnowledgeBaseNotFound, KnowledgeBaseProtected
+from wenyuan.store.database import Reading, Row, Writing
+from wenyuan.store.rows import from_json, to_json
+from wenyuan.types import ChunkingConfig, KnowledgeBase, KnowledgeBaseState, Scope
+
+_COLUMNS = (
+    "id, owner, name, description, state, is_default, persona, scenario, tags, chunking, "
+    "embedding_model, change_number, created_at, updated_at"
+)
+
+
+def add(tx: Writing, knowledge_base: KnowledgeBase) -> None:
+    """Store a new knowledge base. Raises `KnowledgeBaseExists` when its name is taken."""
+    added = tx.run(
+        f"INSERT INTO knowledge_bases ({_COLUMNS}) VALUES (:id, :owner, :name, :description, :state, :is_default, "
+        ":persona, :scenario, :tags, :chunking, :embedding_model, 0, :now, :now) ON CONFLICT DO NOTHING",
+        {
+            "id": knowledge_base.id,
+            "owner": knowledge_base.owner,
+            "name": knowledge_base.name,
+            "description": knowledge_base.description,
+            "state": knowledge_base.state,
+            "is_default": int(knowledge_base.is_default),
+            "persona": knowledge_base.persona,
+            "scenario": knowledge_base.scenario,
+            "tags": to_json(knowledge_base.tags),
+            "chunking": to_json(knowledge_base.chunking),
+            "embedding_model": knowledge_base.embedding_model,
+            "now": tx.now,
+        },
+    )
+    if not added:
+        raise KnowledgeBaseExists(name=knowledge_base.name)
+
+
+def find(tx: Reading, principal: str, name: str) -> KnowledgeBase:
+    """The knowledge base with this name or id. Raises `KnowledgeBaseNotFound`."""
+    row = tx.first(
+        f"SELECT {_COLUMNS} FROM knowledge_bases "
+        "WHERE owner = :principal AND (name = :name OR id = :name) AND deleted_at IS NULL",
+        {"principal": principal, "name": name},
+    )
+    if row is None:
+        raise KnowledgeBaseNotFound(name=name)
+    return _knowledge_base(row)
+
+
+def default(tx: Reading, principal: str) -> KnowledgeBase | None:
+    row = tx.first(
+        f"SELECT {_COLUMNS} FROM knowledge_bases WHERE owner = :principal AND is_default = 1",
+        {"principal": principal},
+    )
+    return _knowledge_base(row) if row is not None else None
+
+
+def by_id(tx: Reading, knowledge_base_id: str) -> KnowledgeBase:
+    row = tx.first(
+        f"SELECT {_COLUMNS} FROM knowledge_bases WHERE id = :id AND deleted_at IS NULL", {"id": knowledge_base_id}
+    )
+    if row is None:
+        raise KnowledgeBaseNotFound(name=knowledge_base_id)
+    return _knowledge_base(row)
+
+
+def permitted(tx: Reading, scope: Scope) -> list[KnowledgeBase]:
+    """The knowledge bases a search may look into: the scope's own, or all the principal is permitted.
+
+    Archived ones are included, so that the caller can say why they were left out. Raises
+    `KnowledgeBaseNotFound` for a name that does not exist or is not permitted: the two look alike.
+    """
+    if scope.knowledge_bases is None:
+        rows = tx.all(
+            f"SELECT {_COLUMNS} FROM knowledge_bases WHERE owner = :principal AND deleted_at IS NULL "
+            "ORDER BY created_at, id",
+            {"principal": scope.principal},
+        )
+        return [_knowledge_base(row) for row in rows]
+    return [find(tx, scope.principal, name) for name in dict.fromkeys(scope.knowledge_bases)]
+
+
+def update(tx: Writing, changed: KnowledgeBase) -> KnowledgeBase:
+    """Store a knowledge base's new description, state, persona, tags, chunking or embedding model."""
+    if changed.is_default and changed.state == "archived":
+        raise KnowledgeBaseProtected(name=changed.name)
+    tx.run(
+        "UPDATE knowledge_bases SET description = :description, state = :state, persona = :persona, "
+        "scenario = :scenario, tags = :tags, chunking = :chunking, embedding_model = :embedding_model, "
+        "updated_at = :now WHERE id = :id",
+        {
+            "id": changed.id,
+            "description": changed.description,
+            "state": changed.state,
+            "persona": changed.persona,
+            "scenario": changed.scenario,
+            "tags": to_json(changed.tags),
+            "chunking": to_json(changed.chunking),
+            "embedding_model": changed.embedding_model,
+            "now": tx.now,
+        },
+    )
+    return replace(changed, updated_at=tx.now)
+
+
+def hide(tx: Writing, knowledge_base: KnowledgeBase) -> list[str]:
+    """Delete a knowledge base from everyone's sight and return the ids of its documents.
+
+    Its documents are hidden in the same transaction; purging them is left to jobs. Raises
+    `KnowledgeBaseProtected` for the default one.
+    """
+    if knowledge_base.is_default:
+        raise KnowledgeBaseProtected(name=knowledge_base.name)
+    parameters = {"id": knowledge_base.id, "now": tx.now}
+    tx.run("UPDATE knowledge_bases SET deleted_at = :now WHERE id = :id", parameters)
+    rows = tx.all("SELECT id FROM documents WHERE knowledge_base_id = :id AND deleted_at IS NULL", parameters)
+    return [str(row[0]) for row in rows]
+
+
+def record_change(tx: Writing, knowledge_base_id: str, document_id: str, kind: str) -> None:
+    """Number one change that a search could notice.
+
+    The row of the knowledge base is updated first, which serialises writers of the same one: a
+    lower number never becomes visible after a higher one.
+    """
+    row = tx.first(
+        "UPDATE knowledge_bases SET change_number = change_number + 1 WHERE id = :id RETURNING change_number",
+        {"id": knowledge_base_id},
+    )
+    if row is None:
+        raise KnowledgeBaseNotFound(name=knowledge_base_id)
+    tx.run(
+        "INSERT INTO changes (knowledge_base_id, number, document_id, kind, created_at) "
+        "VALUES (:knowledge_base_id, :number, :document_id, :kind, :now)",
+        {
+            "knowledge_base_id": knowledge_base_id,
+            "number": row[0],
+            "document_id": document_id,
+            "kind": kind,
+            "now": tx.now,
+        },
+    )
+
+
+def changed_documents(tx: Reading, knowledge_base_id: str, since: int) -> list[str]:
+    """Ids of the documents that changed after the change numbered `since`."""
+    rows = tx.all(
+        "SELECT DISTINCT document_id FROM changes WHERE knowledge_base_id = :id AND number > :since",
+        {"id": knowledge_base_id, "since": since},
+    )
+    return [str(row[0]) for row in rows]
+
+
+def document_counts(tx: Reading, knowledge_base_id: str) -> dict[str, int]:
+    """How many documents are in each state, and under `disabled` how many are switched off.
+
+    A document that serves a revision counts as `ready`, whatever its update is doing.
+    """
+    rows = tx.all(
+        "SELECT CASE WHEN d.enabled = 0 OR d.blocked_reason <> '' THEN 'disabled' "
+        "WHEN d.serving_revision_id IS NOT NULL THEN 'ready' ELSE r.state END AS standing, count(*) "
+        "FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
+        "AND r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = d.id) "
+        "WHERE d.knowledge_base_id = :id AND d.deleted_at IS NULL GROUP BY 1",
+        {"id": knowledge_base_id},
+    )
+    return {str(standing): int(count) for standing, count in rows}
+
+
+def _knowledge_base(row: Row) -> KnowledgeBase:
+    state: KnowledgeBaseState = row[4]
+    return KnowledgeBase(
+        id=row[0],
+        owner=row[1],
+        name=row[2],
+        description=row[3],
+        state=state,
+        is_default=bool(row[5]),
+        persona=row[6],
+        scenario=row[7],
+        tags=tuple(json.loads(row[8])),
+        chunking=from_json(ChunkingConfig, row[9]),
+        embedding_model=row[10],
+        change_number=row[11],
+        created_at=row[12],
+        updated_at=row[13],
+    )

@@ -1,0 +1,80 @@
+"""Brings a database to the schema this program knows, and refuses one that is newer.
+
+Each migration is one numbered SQL file whose SHA-256 is kept in the database, so that an edited
+migration is noticed before it can mislead.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from wenyuan.errors import LibraryNewer, MigrationChanged
+from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    number: int
+    name: str
+    sql: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.sql.encode()).hexdigest()
+
+
+def known_migrations() -> tuple[Migration, ...]:
+    """Every migration this program carries, in order."""
+    folder = resources.files("wenyuan.store") / "migrations"
+    files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    return tuple(
+        Migration(int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8")) for file in files
+    )
+
+
+def migrate(database: SqliteDatabase, path: Path, migrations: tuple[Migration, ...] | None = None) -> int:
+    """Apply what is missing, each migration in its own transaction, and return the schema number.
+
+    Raises `LibraryNewer` when the database has migrations this program lacks, and
+    `MigrationChanged` when one it has was edited. Nothing is changed in either case.
+    """
+    known = known_migrations() if migrations is None else migrations
+    if _applied(database, path, known) < len(known):
+        for migration in known:
+            with database.write() as tx:
+                _apply(tx, migration)
+    return known[-1].number
+
+
+def _applied(database: SqliteDatabase, path: Path, known: tuple[Migration, ...]) -> int:
+    if not database.exists():
+        return 0
+    with database.read() as tx:
+        if tx.first("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'") is None:
+            return 0
+        rows = tx.all("SELECT number, sha256 FROM schema_migrations ORDER BY number")
+    by_number = {migration.number: migration for migration in known}
+    for number, sha256 in rows:
+        if number not in by_number:
+            raise LibraryNewer(path=path, found=rows[-1][0], known=known[-1].number)
+        if by_number[number].sha256 != sha256:
+            raise MigrationChanged(path=path, number=number)
+    return len(rows)
+
+
+def _apply(tx: SqliteTransaction, migration: Migration) -> None:
+    tx.script(
+        "CREATE TABLE IF NOT EXISTS schema_migrations "
+        "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)"
+    )
+    # Looked up again under the write lock: another process may have applied it meanwhile.
+    if tx.first("SELECT 1 FROM schema_migrations WHERE number = :number", {"number": migration.number}):
+        return
+    tx.script(migration.sql)
+    tx.run(
+        "INSERT INTO schema_migrations (number, name, sha256, applied_at) VALUES (:number, :name, :sha256, :now)",
+        {"number": migration.number, "name": migration.name, "sha256": migration.sha256, "now": tx.now},
+    )

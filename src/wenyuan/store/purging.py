@@ -1,0 +1,81 @@
+"""Taking away what nothing shows any more, in bounded batches.
+
+A superseded revision loses its index entries and keeps its text, so that a citation of it still
+opens; a deleted document loses everything.
+"""
+
+from __future__ import annotations
+
+from wenyuan.store.database import Reading, Writing
+
+BATCH_CHUNKS = 1000
+
+
+def unindex_batch(tx: Writing, revision_id: str, after_seq: int) -> int | None:
+    """Remove the postings of up to BATCH_CHUNKS chunks after `after_seq` of a revision that is not served.
+
+    Returns the last sequence number done, to be passed to the next call, or None when there were none.
+    """
+    rows = tx.all(
+        "SELECT key, seq FROM chunks WHERE revision_id = :id AND seq > :after ORDER BY seq LIMIT :limit",
+        {"id": revision_id, "after": after_seq, "limit": BATCH_CHUNKS},
+    )
+    for (number,) in tx.all(
+        "SELECT g.number FROM revision_indexes AS x JOIN index_generations AS g ON g.id = x.generation_id "
+        "WHERE x.revision_id = :id AND g.kind = 'lexical'",
+        {"id": revision_id},
+    ):
+        tx.lexical.remove(tx, number, [int(row[0]) for row in rows])
+    return int(rows[-1][1]) if rows else None
+
+
+def forget_index_rows(tx: Writing, revision_id: str) -> None:
+    """Remove what a revision has in the small tables: keys, codes, index progress."""
+    parameters = {"id": revision_id}
+    tx.run("DELETE FROM keys WHERE revision_id = :id", parameters)
+    tx.run("DELETE FROM vector_codes WHERE revision_id = :id", parameters)
+    tx.run("DELETE FROM revision_indexes WHERE revision_id = :id", parameters)
+
+
+def delete_text_batch(tx: Writing, revision_id: str) -> int:
+    """Delete up to BATCH_CHUNKS chunks and as many text pieces, with vectors no other chunk uses.
+
+    Returns how many rows went; call until it returns 0.
+    """
+    parameters = {"id": revision_id, "limit": BATCH_CHUNKS}
+    rows = tx.all("SELECT key, input_hash FROM chunks WHERE revision_id = :id ORDER BY seq LIMIT :limit", parameters)
+    tx.run_many("DELETE FROM chunks WHERE key = :key", ({"key": row[0]} for row in rows))
+    tx.run_many(
+        "DELETE FROM vectors WHERE input_hash = :hash AND NOT EXISTS (SELECT 1 FROM chunks WHERE input_hash = :hash)",
+        ({"hash": input_hash} for input_hash in {row[1] for row in rows}),
+    )
+    pieces = tx.run(
+        "DELETE FROM revision_text WHERE revision_id = :id AND seq IN "
+        "(SELECT seq FROM revision_text WHERE revision_id = :id ORDER BY seq LIMIT :limit)",
+        parameters,
+    )
+    return len(rows) + pieces
+
+
+def delete_revision(tx: Writing, revision_id: str) -> str | None:
+    """Delete an emptied revision and return the hash of its bytes."""
+    row = tx.first("DELETE FROM revisions WHERE id = :id RETURNING blob_sha256", {"id": revision_id})
+    return str(row[0]) if row is not None else None
+
+
+def delete_document(tx: Writing, document_id: str) -> None:
+    """Delete a hidden document that has no revisions left."""
+    tx.run(
+        "DELETE FROM documents WHERE id = :id AND deleted_at IS NOT NULL "
+        "AND NOT EXISTS (SELECT 1 FROM revisions WHERE document_id = :id)",
+        {"id": document_id},
+    )
+
+
+def is_hidden(tx: Reading, revision_id: str) -> bool:
+    """Whether a revision's document has been deleted."""
+    row = tx.first(
+        "SELECT d.deleted_at FROM revisions AS r JOIN documents AS d ON d.id = r.document_id WHERE r.id = :id",
+        {"id": revision_id},
+    )
+    return row is not None and row[0] is not None

@@ -1,0 +1,237 @@
+"""Jobs: a table in the same database, so that work is stored in the transaction that causes it.
+
+A worker claims a job with a lease, an attempt count and a fencing token, and renews the lease while
+it works. Every write it makes calls `hold` first, in the same transaction: a worker whose lease was
+taken over can change nothing. A job whose lease has run out is claimable.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from wenyuan.errors import JobCancelled, JobNotFound, LeaseLost
+from wenyuan.store.database import Database, Reading, Row, Writing
+from wenyuan.store.rows import problem_from, to_json
+from wenyuan.types import Job, JobKind, Lease, Problem
+
+_COLUMNS = (
+    "id, kind, subject_kind, subject_id, knowledge_base_id, owner, state, priority, attempts, fence, worker, "
+    "run_after, lease_until, cancel_requested, stage, done, total, problem, created_at, started_at, finished_at"
+)
+_CLAIMABLE = (
+    "((state IN ('queued', 'waiting') AND run_after <= :now) OR (state = 'running' AND lease_until <= :now)) "
+    "AND kind IN (SELECT value FROM json_each(:kinds))"
+)
+
+
+def enqueue(
+    tx: Writing,
+    job_id: str,
+    kind: JobKind,
+    subject_kind: str,
+    subject_id: str,
+    knowledge_base_id: str,
+    owner: str,
+    priority: int,
+) -> None:
+    """Store a job; does nothing when the same work on the same subject is already waiting or running.
+
+    A smaller `priority` comes first.
+    """
+    tx.run(
+        "INSERT INTO jobs (id, kind, subject_kind, subject_id, knowledge_base_id, owner, state, priority, attempts, "
+        "fence, worker, run_after, lease_until, cancel_requested, stage, done, total, created_at) VALUES (:id, :kind, "
+        ":subject_kind, :subject_id, :knowledge_base_id, :owner, 'queued', :priority, 0, 0, '', :now, 0, 0, 'queued', "
+        "0, 0, :now) ON CONFLICT DO NOTHING",
+        {
+            "id": job_id,
+            "kind": kind,
+            "subject_kind": subject_kind,
+            "subject_id": subject_id,
+            "knowledge_base_id": knowledge_base_id,
+            "owner": owner,
+            "priority": priority,
+            "now": tx.now,
+        },
+    )
+
+
+def claim(database: Database, worker: str, lease_ms: int, kinds: Sequence[JobKind]) -> Lease | None:
+    """Take the next job, or None when there is none to take now.
+
+    A plain read looks first, so that idle workers take no write lock.
+    """
+    parameters: dict[str, Any] = {"kinds": json.dumps(list(kinds))}
+    with database.read() as tx:
+        if tx.first(f"SELECT 1 FROM jobs WHERE {_CLAIMABLE} LIMIT 1", {**parameters, "now": tx.now}) is None:
+            return None
+    with database.write() as tx:
+        row = tx.first(
+            "UPDATE jobs SET state = 'running', worker = :worker, fence = fence + 1, attempts = attempts + 1, "
+            "lease_until = :until, started_at = coalesce(started_at, :now), problem = NULL WHERE id = "
+            f"(SELECT id FROM jobs WHERE {_CLAIMABLE} ORDER BY priority, created_at, id LIMIT 1) RETURNING {_COLUMNS}",
+            {**parameters, "worker": worker, "now": tx.now, "until": tx.now + lease_ms},
+        )
+    if row is None:
+        return None
+    job = _job(row)
+    return Lease(job, worker, job.fence)
+
+
+def hold(tx: Writing, lease: Lease, lease_ms: int) -> None:
+    """Renew the lease, or raise `LeaseLost` or `JobCancelled`: the first statement of a worker's write."""
+    row = tx.first(
+        "UPDATE jobs SET lease_until = :until WHERE id = :id AND fence = :fence AND state = 'running' "
+        "RETURNING cancel_requested",
+        {"id": lease.job.id, "fence": lease.fence, "until": tx.now + lease_ms},
+    )
+    if row is None:
+        raise LeaseLost(job=lease.job.id)
+    if row[0]:
+        raise JobCancelled()
+
+
+def progress(tx: Writing, lease: Lease, stage: str, done: int, total: int) -> None:
+    """Record how far a job is. Progress also forgives earlier failed attempts."""
+    tx.run(
+        "UPDATE jobs SET stage = :stage, done = :done, total = :total, attempts = 1 WHERE id = :id AND fence = :fence",
+        {"id": lease.job.id, "fence": lease.fence, "stage": stage, "done": done, "total": total},
+    )
+
+
+def finish(tx: Writing, lease: Lease) -> None:
+    _end(tx, lease, "done", None)
+
+
+def fail(tx: Writing, lease: Lease, problem: Problem) -> None:
+    _end(tx, lease, "failed", problem)
+
+
+def cancelled(tx: Writing, lease: Lease) -> None:
+    _end(tx, lease, "cancelled", None)
+
+
+def wait(tx: Writing, lease: Lease, problem: Problem, delay_ms: int) -> None:
+    """Put a job back until later, saying why."""
+    tx.run(
+        "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, run_after = :after, problem = :problem "
+        "WHERE id = :id AND fence = :fence AND state = 'running'",
+        {"id": lease.job.id, "fence": lease.fence, "after": tx.now + delay_ms, "problem": to_json(problem)},
+    )
+
+
+def release(tx: Writing, lease: Lease) -> None:
+    """Hand a job back unfinished, without counting the attempt: the worker is stopping."""
+    tx.run(
+        "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, attempts = attempts - 1 "
+        "WHERE id = :id AND fence = :fence AND state = 'running'",
+        {"id": lease.job.id, "fence": lease.fence},
+    )
+
+
+def cancel(tx: Writing, subject_kind: str, subject_id: str) -> None:
+    """Cancel every job on a subject: at once where it waits, within one batch where it runs."""
+    parameters = {"kind": subject_kind, "id": subject_id, "now": tx.now}
+    tx.run(
+        "UPDATE jobs SET state = 'cancelled', finished_at = :now WHERE subject_kind = :kind AND subject_id = :id "
+        "AND state IN ('queued', 'waiting')",
+        parameters,
+    )
+    tx.run(
+        "UPDATE jobs SET cancel_requested = 1 WHERE subject_kind = :kind AND subject_id = :id AND state = 'running'",
+        parameters,
+    )
+
+
+def workers_at_work(tx: Reading) -> list[str]:
+    """Workers that hold a lease which has not run out."""
+    rows = tx.all(
+        "SELECT DISTINCT worker FROM jobs WHERE state = 'running' AND lease_until > :now ORDER BY worker",
+        {"now": tx.now},
+    )
+    return [str(row[0]) for row in rows]
+
+
+def expire_leases_of(tx: Writing, worker: str) -> int:
+    """Make the jobs of a worker that is known to be dead claimable at once."""
+    return tx.run("UPDATE jobs SET lease_until = 0 WHERE state = 'running' AND worker = :worker", {"worker": worker})
+
+
+def find(tx: Reading, principal: str, job_id: str) -> Job:
+    row = tx.first(
+        f"SELECT {_COLUMNS} FROM jobs WHERE owner = :principal AND id = :id", {"principal": principal, "id": job_id}
+    )
+    if row is None:
+        raise JobNotFound(job=job_id)
+    return _job(row)
+
+
+def listed(tx: Reading, principal: str, *, only_live: bool, limit: int) -> list[Job]:
+    """Jobs, live ones first in the order they will be done, then ended ones, newest first."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM jobs WHERE owner = :principal "
+        "AND (:only_live = 0 OR state IN ('queued', 'running', 'waiting')) "
+        "ORDER BY CASE state WHEN 'running' THEN 0 WHEN 'queued' THEN 1 WHEN 'waiting' THEN 2 ELSE 3 END, "
+        "CASE WHEN finished_at IS NULL THEN priority ELSE 0 END, coalesce(-finished_at, created_at), id LIMIT :limit",
+        {"principal": principal, "only_live": int(only_live), "limit": limit},
+    )
+    return [_job(row) for row in rows]
+
+
+def of_subject(tx: Reading, subject_kind: str, subject_id: str) -> list[Job]:
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM jobs WHERE subject_kind = :kind AND subject_id = :id ORDER BY created_at, id",
+        {"kind": subject_kind, "id": subject_id},
+    )
+    return [_job(row) for row in rows]
+
+
+def counts(tx: Reading) -> dict[tuple[str, str], int]:
+    """How many jobs there are by (kind, state)."""
+    rows = tx.all("SELECT kind, state, count(*) FROM jobs GROUP BY kind, state")
+    return {(str(kind), str(state)): int(count) for kind, state, count in rows}
+
+
+def _end(tx: Writing, lease: Lease, state: str, problem: Problem | None) -> None:
+    changed = tx.run(
+        "UPDATE jobs SET state = :state, problem = :problem, worker = '', lease_until = 0, finished_at = :now, "
+        "stage = CASE WHEN :state = 'done' THEN 'done' ELSE stage END "
+        "WHERE id = :id AND fence = :fence AND state = 'running'",
+        {
+            "id": lease.job.id,
+            "fence": lease.fence,
+            "state": state,
+            "problem": to_json(problem) if problem is not None else None,
+            "now": tx.now,
+        },
+    )
+    if not changed:
+        raise LeaseLost(job=lease.job.id)
+
+
+def _job(row: Row) -> Job:
+    return Job(
+        id=row[0],
+        kind=row[1],
+        subject_kind=row[2],
+        subject_id=row[3],
+        knowledge_base_id=row[4],
+        owner=row[5],
+        state=row[6],
+        priority=row[7],
+        attempts=row[8],
+        fence=row[9],
+        worker=row[10],
+        run_after=row[11],
+        lease_until=row[12],
+        cancel_requested=bool(row[13]),
+        stage=row[14],
+        done=row[15],
+        total=row[16],
+        problem=problem_from(row[17]),
+        created_at=row[18],
+        started_at=row[19],
+        finished_at=row[20],
+    )

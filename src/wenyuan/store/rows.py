@@ -1,0 +1,39 @@
+"""How values are written in columns: the JSON of anchors, notices, problems and chunking."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields, is_dataclass
+from typing import Any, TypeVar
+
+from wenyuan.types import Notice, Problem
+
+Value = TypeVar("Value")
+
+
+def to_json(value: Any) -> str:
+    """Compact JSON of a dataclass, or of mappings, sequences and scalars."""
+    plain = asdict(value) if is_dataclass(value) and not isinstance(value, type) else value
+    return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), default=_plain)
+
+
+def from_json(kind: type[Value], text: str) -> Value:
+    """The dataclass that `to_json` wrote; fields a newer program added are ignored."""
+    stored: Mapping[str, Any] = json.loads(text)
+    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
+    return kind(**{name: value for name, value in stored.items() if name in known})
+
+
+def problem_from(text: str | None) -> Problem | None:
+    return from_json(Problem, text) if text is not None else None
+
+
+def notices_from(text: str) -> tuple[Notice, ...]:
+    return tuple(Notice(**notice) for notice in json.loads(text))
+
+
+def _plain(value: Any) -> Any:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)

@@ -1,0 +1,184 @@
+"""The SQLite database, through apsw and nothing else.
+
+WAL journal; one writer at a time, readers never wait. No other SQLite library may open the file in
+this process: POSIX drops all of a process's locks on a file when any descriptor of it closes
+(https://www.sqlite.org/howtocorrupt.html, section 2.2.1).
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from wenyuan.errors import (
+    DiskFull,
+    LibraryDamaged,
+    LibraryLocked,
+    LibraryReadOnly,
+    NotALibrary,
+    StorageError,
+)
+from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
+from wenyuan.store.fts5 import Fts5Index
+
+_LEXICAL = Fts5Index()
+_PAGE_CACHE_KIB = 65_536
+_STATEMENTS_KEPT = 200
+
+
+class SqliteTransaction:
+    """One transaction on one connection; both a `Reading` and a `Writing`."""
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._cursor = connection.cursor()
+        self._connection = connection
+        self._now: int | None = None
+
+    @property
+    def now(self) -> int:
+        if self._now is None:
+            row = self.first("SELECT CAST(unixepoch('subsec') * 1000 AS INTEGER)")
+            self._now = int(row[0]) if row is not None else 0
+        return self._now
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        return _LEXICAL
+
+    def all(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> list[Row]:
+        return list(self._cursor.execute(sql, parameters))
+
+    def first(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Row | None:
+        # Read to the end: a statement left in the middle would keep the transaction from committing.
+        rows = self.all(sql, parameters)
+        return rows[0] if rows else None
+
+    def run(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> int:
+        for _ in self._cursor.execute(sql, parameters):
+            pass
+        return int(self._connection.changes())
+
+    def run_many(self, sql: str, rows: Iterable[Parameters]) -> None:
+        self._cursor.executemany(sql, rows)
+
+    def script(self, sql: str) -> None:
+        """Execute several statements; for migrations."""
+        for _ in self._cursor.execute(sql):
+            pass
+
+
+class SqliteDatabase:
+    """A pool of connections to one file; threads may share it.
+
+    `lock_seconds` bounds how long a writer waits for writers of other processes.
+    """
+
+    def __init__(self, path: Path, lock_seconds: float = 30.0) -> None:
+        self._path = path
+        self._lock_seconds = lock_seconds
+        self._writing = threading.Lock()
+        self._idle_readers: list[apsw.Connection] = []
+        self._writer: apsw.Connection | None = None
+        self._closed = False
+
+    @contextmanager
+    def read(self) -> Iterator[SqliteTransaction]:
+        with self._translated():
+            connection = self._reader()
+            connection.execute("BEGIN")
+            try:
+                yield SqliteTransaction(connection)
+            finally:
+                _end(connection, "ROLLBACK")
+                if self._closed:
+                    connection.close()
+                else:
+                    self._idle_readers.append(connection)
+
+    @contextmanager
+    def write(self) -> Iterator[SqliteTransaction]:
+        # Threads of this process queue here, in order, instead of polling SQLite's own lock.
+        if not self._writing.acquire(timeout=self._lock_seconds):
+            raise LibraryLocked(path=self._path, seconds=self._lock_seconds)
+        try:
+            with self._translated():
+                if self._writer is None:
+                    self._writer = self._connect(writable=True)
+                connection = self._writer
+                connection.execute("BEGIN IMMEDIATE")
+                try:
+                    yield SqliteTransaction(connection)
+                    connection.execute("COMMIT")
+                finally:
+                    _end(connection, "ROLLBACK")
+        finally:
+            self._writing.release()
+
+    def _reader(self) -> apsw.Connection:
+        try:
+            return self._idle_readers.pop()
+        except IndexError:
+            return self._connect(writable=False)
+
+    def integrity_problems(self) -> list[str]:
+        """SQLite's own verdict on the file; empty when it is sound."""
+        with self.read() as tx:
+            return [str(row[0]) for row in tx.all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+
+    def exists(self) -> bool:
+        return self._path.exists()
+
+    def close(self) -> None:
+        with self._writing:
+            self._closed = True
+            for connection in [*self._idle_readers, *([self._writer] if self._writer else [])]:
+                connection.close()
+            self._idle_readers.clear()
+            self._writer = None
+
+    def _connect(self, *, writable: bool) -> apsw.Connection:
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writable else 0)
+        connection = apsw.Connection(str(self._path), flags=flags, statementcachesize=_STATEMENTS_KEPT)
+        connection.set_busy_timeout(int(self._lock_seconds * 1000))
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = FULL",
+            "foreign_keys = ON",
+            f"cache_size = -{_PAGE_CACHE_KIB}",
+            "temp_store = MEMORY",
+            "mmap_size = 1073741824",
+        ):
+            connection.execute(f"PRAGMA {pragma}")
+        if not writable:
+            connection.execute("PRAGMA query_only = ON")
+        return connection
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except apsw.Error as error:
+            raise _storage_error(error, self._path, self._lock_seconds) from error
+
+
+def _end(connection: apsw.Connection, how: str) -> None:
+    if connection.in_transaction:
+        connection.execute(how)
+
+
+def _storage_error(error: apsw.Error, path: Path, lock_seconds: float) -> StorageError:
+    match error:
+        case apsw.BusyError() | apsw.LockedError():
+            return LibraryLocked(path=path, seconds=lock_seconds)
+        case apsw.FullError():
+            return DiskFull(path=path)
+        case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
+            return LibraryReadOnly(path=path, reason=str(error))
+        case apsw.NotADBError():
+            return NotALibrary(path=path, reason=str(error))
+        case _:
+            return LibraryDamaged(path=path, reason=str(error))

@@ -1,0 +1,193 @@
+"""Vectors: one float16 row per model and embedded text, one packed row of int8 codes per revision.
+
+A vector is addressed by its model's fingerprint and the hash of the text that was embedded, so the
+same text is embedded once per model, wherever and however often it stands, and work interrupted in
+the middle knows what is missing. The codes of a revision are written in one transaction when its
+last vector is there; the vector list sees the revision from then on.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from wenyuan.store.database import Reading, Writing
+from wenyuan.types import ModelIdentity
+
+SEGMENT_CHUNKS = 4096
+"""How many chunks share one packed row of codes."""
+
+
+@dataclass(frozen=True, slots=True)
+class MissingInput:
+    """A text that has no vector yet."""
+
+    input_hash: bytes
+    heading_path: tuple[str, ...]
+    context: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class CodeSegment:
+    """Packed codes of up to SEGMENT_CHUNKS chunks of one revision."""
+
+    document_id: str
+    revision_id: str
+    chunk_keys: NDArray[np.int64]
+    codes: NDArray[np.int8]
+
+
+def model_key(tx: Writing, fingerprint: str, identity: ModelIdentity, identity_json: str) -> int:
+    """The small number under which a model's vectors are stored; made at the first call."""
+    tx.run(
+        "INSERT INTO model_fingerprints (key, fingerprint, identity, created_at) "
+        "VALUES ((SELECT coalesce(max(key), 0) + 1 FROM model_fingerprints), :fingerprint, :identity, :now) "
+        "ON CONFLICT (fingerprint) DO NOTHING",
+        {"fingerprint": fingerprint, "identity": identity_json, "now": tx.now},
+    )
+    key = known_model_key(tx, fingerprint)
+    if key is None:
+        raise LookupError(f"{identity.model} was not registered")
+    return key
+
+
+def known_model_key(tx: Reading, fingerprint: str) -> int | None:
+    row = tx.first("SELECT key FROM model_fingerprints WHERE fingerprint = :fingerprint", {"fingerprint": fingerprint})
+    return int(row[0]) if row is not None else None
+
+
+def missing(tx: Reading, model: int, revision_id: str, after_seq: int, limit: int) -> list[tuple[int, MissingInput]]:
+    """Chunks of a revision that have no vector yet, as (sequence number, input), in order."""
+    rows = tx.all(
+        "SELECT c.seq, c.input_hash, c.heading_path, c.context, c.text FROM chunks AS c "
+        "LEFT JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash "
+        "WHERE c.revision_id = :revision_id AND c.seq > :after AND v.input_hash IS NULL ORDER BY c.seq LIMIT :limit",
+        {"model": model, "revision_id": revision_id, "after": after_seq, "limit": limit},
+    )
+    return [
+        (int(seq), MissingInput(bytes(h), tuple(json.loads(path)), context, text))
+        for seq, h, path, context, text in rows
+    ]
+
+
+def count_missing(tx: Reading, model: int, revision_id: str) -> int:
+    row = tx.first(
+        "SELECT count(*) FROM chunks AS c LEFT JOIN vectors AS v ON v.model_key = :model "
+        "AND v.input_hash = c.input_hash WHERE c.revision_id = :revision_id AND v.input_hash IS NULL",
+        {"model": model, "revision_id": revision_id},
+    )
+    return int(row[0]) if row is not None else 0
+
+
+def save(tx: Writing, model: int, hashes: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
+    """Store one batch; a vector that another worker stored meanwhile stays as it is."""
+    halves = np.ascontiguousarray(vectors, dtype=np.float16)
+    tx.run_many(
+        "INSERT INTO vectors (model_key, input_hash, vector) VALUES (:model, :hash, :vector) ON CONFLICT DO NOTHING",
+        (
+            {"model": model, "hash": input_hash, "vector": half.tobytes()}
+            for input_hash, half in zip(hashes, halves, strict=True)
+        ),
+    )
+
+
+def pack(tx: Writing, generation_id: str, model: int, revision_id: str, dimensions: int) -> int:
+    """Write a revision's codes from its stored vectors and return how many chunks they hold."""
+    tx.run(
+        "DELETE FROM vector_codes WHERE generation_id = :generation_id AND revision_id = :revision_id",
+        {"generation_id": generation_id, "revision_id": revision_id},
+    )
+    packed = 0
+    for segment, (keys, halves) in enumerate(_stored(tx, model, revision_id, dimensions)):
+        tx.run(
+            "INSERT INTO vector_codes (generation_id, revision_id, segment, chunk_keys, codes) "
+            "VALUES (:generation_id, :revision_id, :segment, :chunk_keys, :codes)",
+            {
+                "generation_id": generation_id,
+                "revision_id": revision_id,
+                "segment": segment,
+                "chunk_keys": keys.tobytes(),
+                "codes": quantize(halves.astype(np.float32)).tobytes(),
+            },
+        )
+        packed += len(keys)
+    return packed
+
+
+def _stored(
+    tx: Reading, model: int, revision_id: str, dimensions: int
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float16]]]:
+    after = -1
+    while rows := tx.all(
+        "SELECT c.seq, c.key, v.vector FROM chunks AS c JOIN vectors AS v ON v.model_key = :model "
+        "AND v.input_hash = c.input_hash WHERE c.revision_id = :revision_id AND c.seq > :after "
+        "ORDER BY c.seq LIMIT :limit",
+        {"model": model, "revision_id": revision_id, "after": after, "limit": SEGMENT_CHUNKS},
+    ):
+        after = rows[-1][0]
+        keys = np.fromiter((row[1] for row in rows), dtype=np.int64, count=len(rows))
+        joined = b"".join(row[2] for row in rows)
+        yield keys, np.frombuffer(joined, dtype=np.float16).reshape(len(rows), dimensions)
+
+
+def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
+    """Scale each vector so that its largest component becomes 127, and round.
+
+    The scale is not kept: cosine similarity does not depend on it.
+    """
+    peak = np.abs(vectors).max(axis=1, keepdims=True)
+    codes: NDArray[np.int8] = np.rint(vectors * (127.0 / np.maximum(peak, 1e-12))).astype(np.int8)
+    return codes
+
+
+def live_segments(
+    tx: Reading, generation_id: str, knowledge_base_id: str, dimensions: int, document_ids: Sequence[str] | None
+) -> list[CodeSegment]:
+    """Codes of the live documents, or of those of the given documents that are live."""
+    rows = tx.all(
+        "SELECT d.id, v.revision_id, v.chunk_keys, v.codes FROM documents AS d JOIN vector_codes AS v "
+        "ON v.revision_id = d.serving_revision_id AND v.generation_id = :generation_id "
+        "WHERE d.knowledge_base_id = :knowledge_base_id AND d.enabled = 1 AND d.blocked_reason = '' "
+        "AND d.deleted_at IS NULL AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents))) "
+        "ORDER BY d.id, v.segment",
+        {
+            "generation_id": generation_id,
+            "knowledge_base_id": knowledge_base_id,
+            "all_documents": int(document_ids is None),
+            "documents": json.dumps(document_ids or []),
+        },
+    )
+    return [
+        CodeSegment(
+            document_id,
+            revision_id,
+            np.frombuffer(keys, dtype=np.int64),
+            np.frombuffer(codes, dtype=np.int8).reshape(-1, dimensions),
+        )
+        for document_id, revision_id, keys, codes in rows
+    ]
+
+
+def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
+    """Cosine similarity of the given chunks to a unit query, from the stored vectors, best first."""
+    rows = tx.all(
+        "SELECT c.key, v.vector FROM json_each(:keys) AS j JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) "
+        "JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash",
+        {"keys": json.dumps([int(key) for key in chunk_keys]), "model": model},
+    )
+    if not rows:
+        return []
+    halves = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16).reshape(len(rows), -1)
+    stored = halves.astype(np.float32)
+    norms = np.maximum(np.linalg.norm(stored, axis=1), 1e-12)
+    scores = stored @ query / norms
+    return sorted(((int(row[0]), float(score)) for row, score in zip(rows, scores, strict=True)), key=_best_first)
+
+
+def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
+    return (-scored[1], scored[0])
