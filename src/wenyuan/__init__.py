@@ -1,0 +1,28 @@
+"""Wenyuan: a knowledge base you can trust.
+
+    import wenyuan as wy
+
+    with wy.open("./library") as library:
+        library.add("notes/")
+        answer = library.ask("四月十四号的会议定了什么？")
+        print(answer.text, answer.citations)
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from wenyuan.runtime.library import Library
+    from wenyuan.runtime.library import open_library as open
+
+__all__ = ["Library", "open"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when first used, so that importing the package stays free of heavy libraries (PEP 562).
+    if name in __all__:
+        library = import_module("wenyuan.runtime.library")
+        return library.open_library if name == "open" else library.Library
+    raise AttributeError(f"module 'wenyuan' has no attribute {name!r}")

@@ -160,6 +160,12 @@ class BuiltInModelMissing(ConfigurationError):
     )
 
 
+class IndexIncompatible(ConfigurationError):
+    code = "index-incompatible"
+    sentence = "The vectors of this knowledge base were made with {indexed}; the configured model {configured} differs."
+    hint = "Configure the model it was made with; keyword search goes on meanwhile."
+
+
 class KeyMissing(ConfigurationError):
     code = "key-missing"
     sentence = "The key for {provider!r} is not there: {reference}."
@@ -380,6 +386,12 @@ class JobCancelled(WorkInterrupted):
     code = "cancelled"
     sentence = "The job was cancelled."
     hint = "`wenyuan docs retry` starts it again where it stopped."
+
+
+class AttemptsExhausted(DocumentError):
+    code = "attempts-exhausted"
+    sentence = "Work on this was begun {attempts} times and never got further."
+    hint = "Its reader or model may crash this program; see `wenyuan jobs show`, then `wenyuan docs retry`."
 
 
 class WorkerStopping(WorkInterrupted):

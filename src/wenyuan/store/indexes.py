@@ -102,6 +102,16 @@ def record_progress(
     )
 
 
+def set_problem(tx: Writing, revision_id: str, problem: Problem) -> None:
+    """Record why a revision's vectors will not come; what it has keeps answering."""
+    tx.run(
+        "UPDATE revision_indexes SET state = 'failed', problem = :problem, updated_at = :now "
+        "WHERE revision_id = :revision_id AND state = 'pending' AND generation_id IN "
+        "(SELECT id FROM index_generations WHERE kind = 'vector' AND state <> 'retired')",
+        {"revision_id": revision_id, "problem": to_json(problem), "now": tx.now},
+    )
+
+
 def progress(tx: Reading, revision_id: str, kind: IndexKind) -> RevisionIndex | None:
     """How far a revision is in its knowledge base's active generation of this kind."""
     row = tx.first(
@@ -121,6 +131,20 @@ def coverage(tx: Reading, generation: IndexGeneration) -> tuple[int, int]:
         "WHERE d.knowledge_base_id = :knowledge_base_id AND d.serving_revision_id IS NOT NULL AND d.enabled = 1 "
         "AND d.blocked_reason = '' AND d.deleted_at IS NULL",
         {"generation_id": generation.id, "knowledge_base_id": generation.knowledge_base_id},
+    )
+    return (int(row[0]), int(row[1])) if row is not None else (0, 0)
+
+
+def embedding_totals(tx: Reading, principal: str) -> tuple[int, int]:
+    """How many published chunks have their vectors, and how many are to have them."""
+    row = tx.first(
+        "SELECT coalesce(sum(x.done), 0), coalesce(sum(r.chunk_count), 0) FROM documents AS d "
+        "JOIN knowledge_bases AS b ON b.id = d.knowledge_base_id AND b.embedding_model <> '' AND b.deleted_at IS NULL "
+        "JOIN revisions AS r ON r.id = d.serving_revision_id "
+        "LEFT JOIN index_generations AS g ON g.knowledge_base_id = b.id AND g.kind = 'vector' AND g.state = 'active' "
+        "LEFT JOIN revision_indexes AS x ON x.revision_id = r.id AND x.generation_id = g.id "
+        "WHERE d.owner = :principal AND d.deleted_at IS NULL",
+        {"principal": principal},
     )
     return (int(row[0]), int(row[1])) if row is not None else (0, 0)
 

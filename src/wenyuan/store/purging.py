@@ -72,10 +72,11 @@ def delete_document(tx: Writing, document_id: str) -> None:
     )
 
 
-def is_hidden(tx: Reading, revision_id: str) -> bool:
-    """Whether a revision's document has been deleted."""
+def hidden_document(tx: Reading, revision_id: str) -> str | None:
+    """The revision's document, where that has been deleted."""
     row = tx.first(
-        "SELECT d.deleted_at FROM revisions AS r JOIN documents AS d ON d.id = r.document_id WHERE r.id = :id",
+        "SELECT d.id FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
+        "WHERE r.id = :id AND d.deleted_at IS NOT NULL",
         {"id": revision_id},
     )
-    return row is not None and row[0] is not None
+    return str(row[0]) if row is not None else None

@@ -145,6 +145,16 @@ def cancel(tx: Writing, subject_kind: str, subject_id: str) -> None:
     )
 
 
+def cancel_job(tx: Writing, job: Job) -> None:
+    """Cancel one job; an ended job stays as it ended."""
+    parameters = {"id": job.id, "now": tx.now}
+    tx.run(
+        "UPDATE jobs SET state = 'cancelled', finished_at = :now WHERE id = :id AND state IN ('queued', 'waiting')",
+        parameters,
+    )
+    tx.run("UPDATE jobs SET cancel_requested = 1 WHERE id = :id AND state = 'running'", parameters)
+
+
 def workers_at_work(tx: Reading) -> list[str]:
     """Workers that hold a lease which has not run out."""
     rows = tx.all(

@@ -1,0 +1,1 @@
+"""Puts everything together; methods grouped by noun."""

@@ -1,0 +1,192 @@
+"""Documents, as a door sees them: how they stand, their words, and the way back to the place."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass
+
+from wenyuan.errors import CitationNotFound, NothingToRetry
+from wenyuan.flows.receive import retry
+from wenyuan.flows.remove import cancel_revision, hide_document
+from wenyuan.identifiers import new_id
+from wenyuan.store import chunks, documents, indexes, knowledge_bases, queue
+from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.database import Database, Reading
+from wenyuan.store.documents import DocumentRecord
+from wenyuan.types import Anchor, Chunk, Document, Job, Problem, Revision, SemanticState
+
+_CONTEXT_CHARACTERS = 400
+
+
+@dataclass(frozen=True, slots=True)
+class Semantic:
+    """How far a document's vectors are."""
+
+    state: SemanticState
+    done: int
+    total: int
+    problem: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentView:
+    """A document and how it stands.
+
+    `searchable` says whether a search may find it now. `latest` is its newest revision; where an
+    older one is served meanwhile, `updating` is true and `latest` tells how the update stands.
+    """
+
+    document: Document
+    knowledge_base: str
+    latest: Revision
+    searchable: bool
+    updating: bool
+    semantic: Semantic
+    waiting: Problem | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A cited passage where it stands, with the text around it.
+
+    `changed_since` tells that the document serves a newer revision than the one cited.
+    """
+
+    document: Document
+    revision: Revision
+    anchor: Anchor
+    heading_path: tuple[str, ...]
+    before: str
+    passage: str
+    after: str
+    changed_since: bool
+
+
+class Documents:
+    def __init__(self, database: Database, blobs: BlobDirectory, principal: str) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._principal = principal
+
+    def list(self, kb: str | None = None, after: str = "", limit: int = 1000) -> builtins.list[DocumentView]:
+        """Documents of a knowledge base (the default one if none is named) by id, the page after `after`."""
+        with self._database.read() as tx:
+            found = (
+                knowledge_bases.find(tx, self._principal, kb)
+                if kb is not None
+                else knowledge_bases.default(tx, self._principal)
+            )
+            if found is None:
+                return []
+            return [_view(tx, record) for record in documents.listed(tx, found.id, after, limit)]
+
+    def find(self, reference: str) -> DocumentRecord:
+        """The document with this id, path or unique name. Raises `DocumentNotFound`."""
+        with self._database.read() as tx:
+            return documents.find(tx, self._principal, reference)
+
+    def show(self, reference: str) -> DocumentView:
+        with self._database.read() as tx:
+            return _view(tx, documents.find(tx, self._principal, reference))
+
+    def chunks(self, reference: str, first: int = 0, limit: int = 100) -> builtins.list[Chunk]:
+        """The chunks of the revision a document serves."""
+        with self._database.read() as tx:
+            record = documents.find(tx, self._principal, reference)
+            serving = record.document.serving_revision_id
+            return chunks.of_revision(tx, serving, first, limit) if serving is not None else []
+
+    def jobs(self, reference: str) -> builtins.list[Job]:
+        """Everything that was ever done for a document's newest revision."""
+        with self._database.read() as tx:
+            return queue.of_subject(tx, "revision", documents.find(tx, self._principal, reference).latest.id)
+
+    def switch(self, reference: str, *, enabled: bool) -> DocumentView:
+        """Let a document be found, or not, until switched again."""
+        with self._database.write() as tx:
+            record = documents.find(tx, self._principal, reference)
+            documents.switch(tx, record.document, enabled=enabled)
+            return _view(tx, documents.find(tx, self._principal, record.document.id))
+
+    def retry(self, reference: str) -> DocumentView:
+        """Put a failed or cancelled document, or its failed vectors, back to work. Raises `NothingToRetry`."""
+        with self._database.write() as tx:
+            record = documents.find(tx, self._principal, reference)
+            view = _view(tx, record)
+            if record.latest.state not in ("failed", "cancelled") and view.semantic.state != "failed":
+                raise NothingToRetry(document=record.document.name)
+            retry(tx, new_id, record)
+            return _view(tx, documents.find(tx, self._principal, record.document.id))
+
+    def cancel(self, reference: str) -> DocumentView:
+        """Stop the work on a document's newest revision; what it served before goes on serving."""
+        with self._database.write() as tx:
+            record = documents.find(tx, self._principal, reference)
+            cancel_revision(tx, record.latest.id)
+            return _view(tx, documents.find(tx, self._principal, record.document.id))
+
+    def delete(self, reference: str) -> None:
+        """Delete a document: hidden at once, in whatever state it is; purged by a job."""
+        with self._database.write() as tx:
+            document = documents.find(tx, self._principal, reference).document
+            hide_document(tx, new_id, document.id, document.knowledge_base_id, document.owner)
+
+    def open(self, citation: str) -> Place:
+        """The place a citation (`REVISION.CHUNK`) leads to. Raises `CitationNotFound`."""
+        revision_id, _, seq = citation.rpartition(".")
+        with self._database.read() as tx:
+            found = documents.revision(tx, revision_id) if seq.isdecimal() else None
+            if found is None or found[0].owner != self._principal:
+                raise CitationNotFound(citation=citation)
+            document, revision, _ = found
+            cited = chunks.of_revision(tx, revision_id, int(seq), 1)
+            if not cited or cited[0].seq != int(seq):
+                raise CitationNotFound(citation=citation)
+            chunk = cited[0]
+            start = max(0, chunk.start - _CONTEXT_CHARACTERS)
+            text = chunks.revision_text(tx, revision_id, start, chunk.end + _CONTEXT_CHARACTERS)
+        return Place(
+            document,
+            revision,
+            chunk.anchor,
+            chunk.heading_path,
+            text[: chunk.start - start],
+            text[chunk.start - start : chunk.end - start],
+            text[chunk.end - start :],
+            document.serving_revision_id != revision_id,
+        )
+
+    def original(self, reference: str) -> bytes:
+        """The bytes of a document's newest revision, as they were added."""
+        return self._blobs.path(self.find(reference).latest.blob_sha256).read_bytes()
+
+
+def _view(tx: Reading, record: DocumentRecord) -> DocumentView:
+    document, latest = record.document, record.latest
+    knowledge_base = knowledge_bases.by_id(tx, document.knowledge_base_id)
+    jobs = queue.of_subject(tx, "revision", latest.id)
+    waiting = next((job.problem for job in jobs if job.state == "waiting"), None)
+    return DocumentView(
+        document=document,
+        knowledge_base=knowledge_base.name,
+        latest=latest,
+        searchable=document.serving_revision_id is not None and document.enabled and knowledge_base.state == "active",
+        updating=document.serving_revision_id is not None and document.serving_revision_id != latest.id,
+        semantic=_semantic(tx, document, jobs, bool(knowledge_base.embedding_model)),
+        waiting=waiting,
+    )
+
+
+def _semantic(tx: Reading, document: Document, jobs: list[Job], embeds: bool) -> Semantic:
+    if not embeds or document.serving_revision_id is None:
+        return Semantic("none", 0, 0)
+    reached = indexes.progress(tx, document.serving_revision_id, "vector")
+    if reached is not None:
+        state: SemanticState = "ready" if reached.state == "ready" else "failed" if reached.problem else "pending"
+        return Semantic(state, reached.done, reached.total, reached.problem)
+    failed = next((job for job in reversed(jobs) if job.kind == "embed" and job.state == "failed"), None)
+    if failed is not None and failed is jobs[-1]:
+        return Semantic("failed", 0, 0, failed.problem)
+    return Semantic("pending", 0, 0)
+
+

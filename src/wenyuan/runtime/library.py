@@ -1,0 +1,331 @@
+"""A library, opened: the only thing a door may use."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import random
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from types import TracebackType
+
+from wenyuan.config import FILE_NAME, Settings, load_settings
+from wenyuan.errors import LibraryNotFound, LibraryReadOnly, NotALibrary, WenyuanError
+from wenyuan.flows.answer import answer
+from wenyuan.flows.embed import Embedding, embed
+from wenyuan.flows.gather import Gathering, gather
+from wenyuan.flows.ingest import Ingesting, ingest
+from wenyuan.flows.preview import Preview, preview
+from wenyuan.flows.purge import purge
+from wenyuan.flows.receive import Received, Receiving, receive, receive_text
+from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
+from wenyuan.flows.work import Work
+from wenyuan.identifiers import new_id
+from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.runtime.documents import Documents
+from wenyuan.runtime.jobs import Jobs, Progress
+from wenyuan.runtime.knowledge_bases import KnowledgeBases
+from wenyuan.runtime.models import Models
+from wenyuan.runtime.upkeep import Finding, check, doctor
+from wenyuan.store import journal, migrate
+from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.vector_cache import VectorCache
+from wenyuan.types import LOCAL_PRINCIPAL, Answer, ArmName, ChunkingConfig, JobKind, JsonObject, Scope, SearchResult
+from wenyuan.worker import Worker, WorkerLimits, WorkerName, worker_name
+
+_WATCH_SECONDS = 0.2
+_SERIAL = count(1)
+_ALL_ARMS: tuple[ArmName, ...] = ("structured", "keyword", "vector")
+
+
+@dataclass(frozen=True, slots=True)
+class AddReport:
+    """What became of every file that was meant, and how many were passed over for which reason."""
+
+    received: tuple[Received, ...]
+    passed_over: Mapping[str, int]
+
+
+def open_library(
+    path: str | os.PathLike[str],
+    *,
+    create: bool = True,
+    environment: Mapping[str, str] | None = None,
+    today: Callable[[], datetime.date] = datetime.date.today,
+) -> Library:
+    """Open the library in a folder, making it (and its default knowledge base) where there is none.
+
+    Migrates an older database by itself. Raises `LibraryNotFound` (with `create=False`),
+    `NotALibrary` for a folder that holds something else, `LibraryNewer`, `LibraryReadOnly`,
+    `LibraryDamaged` or `ConfigurationInvalid`.
+    """
+    folder = Path(path).expanduser().absolute()
+    database_file = folder / "wenyuan.db"
+    if not database_file.exists():
+        if not create:
+            raise LibraryNotFound(path=folder)
+        _make_folder(folder)
+    settings = load_settings(folder, os.environ if environment is None else environment)
+    database = SqliteDatabase(database_file, settings.worker.lock_seconds)
+    try:
+        migrate.migrate(database, folder)
+        library = Library(folder, settings, database, today)
+        library.knowledge_bases.ensure_default()
+    except BaseException:
+        database.close()
+        raise
+    return library
+
+
+class Library:
+    """Knowledge bases, their documents, and the questions asked of them; threads may share it."""
+
+    def __init__(
+        self, path: Path, settings: Settings, database: SqliteDatabase, today: Callable[[], datetime.date]
+    ) -> None:
+        self.path = path
+        self.settings = settings
+        self._database = database
+        self._blobs = BlobDirectory(path / "blobs")
+        self._blobs.create()
+        self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
+        self._workers: list[Worker] = []
+        self.models = Models(settings)
+        self.knowledge_bases = KnowledgeBases(database, settings, LOCAL_PRINCIPAL)
+        self.documents = Documents(database, self._blobs, LOCAL_PRINCIPAL)
+        self.jobs = Jobs(database, LOCAL_PRINCIPAL)
+        self._retrieving = Retrieving(
+            database=database,
+            vectors=VectorCache(),
+            embedder_for=self.models.embedder,
+            threads=self._threads,
+            today=today,
+            clock=time.perf_counter,
+            new_id=new_id,
+            embed_seconds=settings.search.embed_seconds,
+        )
+
+    # --- Taking in -------------------------------------------------------------------------------
+
+    def add(
+        self,
+        *paths: str | os.PathLike[str],
+        kb: str | None = None,
+        exclude: Sequence[str] = (),
+        wait: bool = True,
+        watch: Callable[[Progress], None] | None = None,
+        on_received: Callable[[Received], None] | None = None,
+    ) -> AddReport:
+        """Add files and folders to a knowledge base, the default one if none is named.
+
+        Everything is stored with its job first; then, with `wait`, the jobs are done here, calling
+        `watch` now and then. Interrupted, it leaves work that the next worker takes up. A file at
+        fault is reported, the rest goes on. Raises `PathNotFound`, `KnowledgeBaseNotFound`,
+        `KnowledgeBaseArchived` or `StorageError`.
+        """
+        knowledge_base = self.knowledge_bases.find(kb)
+        gathering = Gathering()
+        files = gather([Path(path) for path in paths], exclude, self.path, gathering)
+        received = []
+        for one in receive(self._receiving(), knowledge_base, files):
+            received.append(one)
+            if on_received is not None:
+                on_received(one)
+        if wait:
+            self.drain(watch=watch)
+        return AddReport(tuple(received), {k: n for k, n in gathering.passed_over.items() if n})
+
+    def add_text(self, text: str, name: str, *, kb: str | None = None, wait: bool = True) -> Received:
+        """Add a text under a name of your own; the same name again replaces it."""
+        knowledge_base = self.knowledge_bases.find(kb)
+        received = receive_text(self._receiving(), knowledge_base, f"text:{name}", name, text.encode())
+        if wait:
+            self.drain()
+        return received
+
+    def preview(self, path: str | os.PathLike[str], chunking: ChunkingConfig | None = None) -> Preview:
+        """Show how a file would be read and cut, by the very code that would do it; writes nothing."""
+        default = self.settings.defaults
+        config = chunking or ChunkingConfig(default.chunk_columns, default.chunk_overlap_columns)
+        with SandboxedReader(self.settings.read_limits()) as reader:
+            return preview(reader, Path(path).expanduser().absolute(), config)
+
+    # --- Asking ----------------------------------------------------------------------------------
+
+    def search(
+        self,
+        question: str,
+        *,
+        kb: str | Sequence[str] | None = None,
+        documents: Sequence[str] | None = None,
+        top_k: int | None = None,
+        arms: Sequence[ArmName] = _ALL_ARMS,
+    ) -> SearchResult:
+        """Find the passages that answer a question, best first, in one, several or all knowledge bases.
+
+        Whatever fails on the way is named in `degraded`; an empty result says why. Raises
+        `EmptyQuestion`, `KnowledgeBaseNotFound`, `DocumentNotFound` or `InvalidValue`.
+        """
+        options = SearchOptions(self.settings.search.top_k if top_k is None else top_k, frozenset(arms))
+        return retrieve(self._retrieving, question, self._scope(kb, documents), options)
+
+    def ask(
+        self,
+        question: str,
+        *,
+        kb: str | Sequence[str] | None = None,
+        documents: Sequence[str] | None = None,
+    ) -> Answer:
+        """Answer a question with sentences from the documents, verbatim, each with its citation."""
+        options = SearchOptions(self.settings.search.top_k)
+        return answer(self._retrieving, question, self._scope(kb, documents), options)
+
+    def trace(self, trace_id: str) -> JsonObject:
+        """What happened to one question: every stage, list and decision. Raises `TraceNotFound`."""
+        with self._database.read() as tx:
+            return journal.trace(tx, LOCAL_PRINCIPAL, trace_id)
+
+    def traces(self, limit: int = 20) -> list[JsonObject]:
+        with self._database.read() as tx:
+            return journal.recent_traces(tx, LOCAL_PRINCIPAL, limit)
+
+    # --- Working ---------------------------------------------------------------------------------
+
+    def drain(self, max_jobs: int | None = None, watch: Callable[[Progress], None] | None = None) -> int:
+        """Do the work that is there, at most `max_jobs` jobs, and return how many were taken.
+
+        On Ctrl-C the current job is let go at its next batch, for the next worker to continue.
+        """
+        taken: list[int] = []
+        with self._worker() as worker:
+            _watched(worker, lambda: taken.append(worker.drain(max_jobs)), self._watcher(watch))
+        return sum(taken)
+
+    def work(self, watch: Callable[[Progress], None] | None = None) -> None:
+        """Work until `stop_working` or Ctrl-C."""
+        with self._worker() as worker:
+            _watched(worker, worker.run, self._watcher(watch))
+
+    def stop_working(self) -> None:
+        """Ask every worker of this library in this process to stop; safe in a signal handler."""
+        for worker in self._workers:
+            worker.stop()
+
+    # --- Upkeep ----------------------------------------------------------------------------------
+
+    def check(self) -> list[Finding]:
+        """Verify every invariant of the library; an empty list means that all hold."""
+        return check(self._database, self._blobs)
+
+    def doctor(self) -> list[Finding]:
+        """Explain the environment: versions, folders, settings, models, and what is wrong with them."""
+        return doctor(self.path, self.settings, self._database, self.models)
+
+    def close(self) -> None:
+        self.stop_working()
+        self._threads.shutdown(wait=True, cancel_futures=True)
+        self._database.close()
+
+    def __enter__(self) -> Library:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _scope(self, kb: str | Sequence[str] | None, documents: Sequence[str] | None) -> Scope:
+        names = (kb,) if isinstance(kb, str) else tuple(kb) if kb is not None else None
+        ids = tuple(self.documents.find(name).document.id for name in documents) if documents is not None else None
+        return Scope(LOCAL_PRINCIPAL, names, ids)
+
+    def _receiving(self) -> Receiving:
+        return Receiving(self._database, self._blobs, self.settings.limits.file_bytes, new_id)
+
+    def _watcher(self, watch: Callable[[Progress], None] | None) -> Callable[[], None] | None:
+        return None if watch is None else lambda: watch(self.jobs.progress())
+
+    def _worker(self) -> _RunningWorker:
+        return _RunningWorker(self)
+
+
+class _RunningWorker:
+    """A worker with its own reader and name, for as long as the context lasts."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def __enter__(self) -> Worker:
+        library, settings = self._library, self._library.settings
+        self._reader = SandboxedReader(settings.read_limits())
+        self._name = WorkerName(library.path / "workers", worker_name(next(_SERIAL)))
+        ingesting = Ingesting(library._database, library._blobs, self._reader, new_id)
+        embedding = Embedding(library._database, library.models.embedder, new_id)
+
+        def do_ingest(work: Work) -> None:
+            ingest(ingesting, work)
+
+        def do_embed(work: Work) -> None:
+            embed(embedding, work)
+
+        def do_purge(work: Work) -> None:
+            purge(library._database, library._blobs, work)
+
+        perform: dict[JobKind, Callable[[Work], None]] = {"ingest": do_ingest, "embed": do_embed, "purge": do_purge}
+        limits = WorkerLimits(
+            settings.worker.lease_seconds,
+            settings.worker.stall_seconds,
+            settings.worker.poll_seconds,
+            settings.worker.max_attempts,
+        )
+        self._worker = Worker(library._database, perform, self._name, limits, random.Random())
+        library._workers.append(self._worker)
+        return self._worker
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._library._workers.remove(self._worker)
+        self._reader.close()
+        self._name.close()
+
+
+def _watched(worker: Worker, run: Callable[[], None], watch: Callable[[], None] | None) -> None:
+    """Run a worker in a thread of its own, so that Ctrl-C reaches this one and stops it cleanly."""
+    failures: list[BaseException] = []
+
+    def guarded() -> None:
+        try:
+            run()
+        except WenyuanError as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=guarded, name="worker")
+    thread.start()
+    try:
+        while thread.is_alive():
+            thread.join(_WATCH_SECONDS)
+            if watch is not None:
+                watch()
+    finally:
+        worker.stop()
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(item.name != FILE_NAME for item in folder.iterdir()):
+            raise NotALibrary(path=folder, reason="the folder holds other files")
+    except (FileExistsError, NotADirectoryError) as error:
+        raise NotALibrary(path=folder, reason="it is a file") from error
+    except OSError as error:
+        raise LibraryReadOnly(path=folder, reason=error.strerror or str(error)) from error

@@ -1,0 +1,40 @@
+"""The configured models, made when first used."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import platformdirs
+
+from wenyuan.config import Settings
+from wenyuan.errors import ModelNotConfigured
+from wenyuan.ports import Embedder
+from wenyuan.providers.registry import create_embedder
+
+
+class Models:
+    """Embedding models by name; each is made once and shared by all threads."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._embedders: dict[str, Embedder] = {}
+        self._making = threading.Lock()
+
+    def names(self) -> list[str]:
+        return sorted(self._settings.models)
+
+    def embedder(self, name: str) -> Embedder:
+        """The model of that name. Raises `ModelNotConfigured` or `BuiltInModelMissing`."""
+        with self._making:
+            if name not in self._embedders:
+                settings = self._settings.models.get(name)
+                if settings is None:
+                    raise ModelNotConfigured(model=name, known=", ".join(self.names()))
+                self._embedders[name] = create_embedder(name, settings, cache_directory())
+            return self._embedders[name]
+
+
+def cache_directory() -> Path:
+    """Where converted model weights are kept, shared by all libraries of a user."""
+    return Path(platformdirs.user_cache_dir("wenyuan"))

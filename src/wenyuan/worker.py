@@ -1,0 +1,229 @@
+"""Takes jobs, does them, retries or buries them."""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import random
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from wenyuan.errors import (
+    AttemptsExhausted,
+    JobCancelled,
+    LeaseLost,
+    ProviderUnavailable,
+    StorageError,
+    WenyuanError,
+    WorkerStopping,
+)
+from wenyuan.flows.work import Work
+from wenyuan.store import documents, indexes, queue
+from wenyuan.store.database import Database, Writing
+from wenyuan.types import JobKind, Lease, Problem
+
+_LOG = logging.getLogger("wenyuan.worker")
+_LONGEST_DELAY_SECONDS = 600.0
+
+
+class WorkerName:
+    """A worker's name, and a locked file that tells others on this machine whether it lives.
+
+    The kernel lets go of the lock when the process ends, however it ends, so that the jobs of a
+    killed worker are taken over at once instead of after their lease.
+    """
+
+    def __init__(self, directory: Path, name: str) -> None:
+        directory.mkdir(parents=True, exist_ok=True)
+        self.name = name
+        self._directory = directory
+        self._file = _locked(directory / name)
+
+    def is_dead(self, other: str) -> bool:
+        """Whether another worker that locked its name here is gone; False when that cannot be known."""
+        path = self._directory / other
+        if other == self.name or not path.exists():
+            return False
+        file = _locked(path)
+        if file is None:
+            return False
+        path.unlink(missing_ok=True)
+        file.close()
+        return True
+
+    def close(self) -> None:
+        (self._directory / self.name).unlink(missing_ok=True)
+        if self._file is not None:
+            self._file.close()
+
+
+def _locked(path: Path) -> IO[bytes] | None:
+    file = path.open("ab")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    return file
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerLimits:
+    lease_seconds: float
+    stall_seconds: float
+    poll_seconds: float
+    max_attempts: int
+
+
+class Worker:
+    """Does jobs one after another; start several, in any number of processes, for more at once."""
+
+    def __init__(
+        self,
+        database: Database,
+        perform: Mapping[JobKind, Callable[[Work], None]],
+        name: WorkerName,
+        limits: WorkerLimits,
+        randomness: random.Random,
+    ) -> None:
+        self._database = database
+        self._perform = perform
+        self._name = name
+        self._limits = limits
+        self._random = randomness
+        self._stopping = threading.Event()
+
+    def stop(self) -> None:
+        """Let go of the current job at its next batch, and take no other. Safe in a signal handler."""
+        self._stopping.set()
+
+    def drain(self, max_jobs: int | None = None) -> int:
+        """Do what is there to do now, at most `max_jobs`, and return how many jobs were taken."""
+        taken = 0
+        while not self._stopping.is_set() and (max_jobs is None or taken < max_jobs):
+            lease = self._next()
+            if lease is None:
+                break
+            self._do(lease)
+            taken += 1
+        return taken
+
+    def run(self) -> None:
+        """Work until `stop` is called. A full disk or a long lock is waited out."""
+        while not self._stopping.is_set():
+            try:
+                if self.drain() == 0:
+                    self._stopping.wait(self._limits.poll_seconds)
+            except StorageError as error:
+                _LOG.warning("%s %s", error.message, error.advice)
+                self._stopping.wait(self._limits.lease_seconds)
+
+    def _next(self) -> Lease | None:
+        self._bury_dead_workers()
+        return queue.claim(self._database, self._name.name, self._lease_ms, tuple(self._perform))
+
+    def _bury_dead_workers(self) -> None:
+        with self._database.read() as tx:
+            others = [worker for worker in queue.workers_at_work(tx) if self._name.is_dead(worker)]
+        if others:
+            with self._database.write() as tx:
+                for worker in others:
+                    queue.expire_leases_of(tx, worker)
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(self._limits.lease_seconds * 1000)
+
+    def _do(self, lease: Lease) -> None:
+        work = Work(lease, self._lease_ms, self._stopping)
+        try:
+            if lease.job.attempts > self._limits.max_attempts:
+                raise AttemptsExhausted(attempts=lease.job.attempts - 1)
+            with self._heartbeat(work):
+                self._perform[lease.job.kind](work)
+        except LeaseLost:
+            _LOG.info("job %s was taken over", lease.job.id)
+        except WorkerStopping:
+            self._settle(lambda tx: queue.release(tx, lease))
+        except JobCancelled:
+            self._settle(lambda tx: _cancel(tx, lease))
+        except (ProviderUnavailable, StorageError) as error:
+            self._wait_or_fail(lease, error)
+        except WenyuanError as error:
+            problem = error.problem(lease.job.stage, lease.job.attempts)
+            self._settle(lambda tx: _fail(tx, lease, problem))
+        except Exception as error:
+            # The one place that survives anything: a mistake in one job must not stop the others.
+            _LOG.exception("job %s failed unexpectedly", lease.job.id)
+            unexpected = WenyuanError(reason=f"{type(error).__name__}: {error}")
+            problem = unexpected.problem(lease.job.stage, lease.job.attempts)
+            self._settle(lambda tx: _fail(tx, lease, problem))
+
+    def _wait_or_fail(self, lease: Lease, error: WenyuanError) -> None:
+        problem = error.problem(lease.job.stage, lease.job.attempts)
+        if lease.job.attempts >= self._limits.max_attempts:
+            self._settle(lambda tx: _fail(tx, lease, problem))
+            return
+        asked = error.retry_after if isinstance(error, ProviderUnavailable) else None
+        backoff = min(2.0 ** (lease.job.attempts - 1), _LONGEST_DELAY_SECONDS) * self._random.uniform(0.5, 1.5)
+        delay = asked if asked is not None else backoff
+        self._settle(lambda tx: queue.wait(tx, lease, problem, int(delay * 1000)))
+
+    def _settle(self, write: Callable[[Writing], None]) -> None:
+        try:
+            with self._database.write() as tx:
+                write(tx)
+        except LeaseLost:
+            _LOG.info("a job was taken over while it was being put away")
+
+    @contextmanager
+    def _heartbeat(self, work: Work) -> Iterator[None]:
+        """Renew the lease while the journey is busy, as long as it has not stalled."""
+        ended = threading.Event()
+
+        def beat() -> None:
+            while not ended.wait(self._limits.lease_seconds / 3):
+                if work.quiet_seconds > self._limits.stall_seconds:
+                    return
+                try:
+                    with self._database.write() as tx:
+                        work.keep_alive(tx)
+                except WenyuanError as error:
+                    # The journey meets the same error at its next write, and answers for it there.
+                    _LOG.debug("lease not renewed: %s", error.message)
+
+        thread = threading.Thread(target=beat, name=f"lease {work.lease.job.id}", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+
+def _cancel(tx: Writing, lease: Lease) -> None:
+    job = lease.job
+    if job.kind == "ingest":
+        documents.set_state(tx, job.subject_id, "cancelled", job.stage)
+    elif job.kind == "embed":
+        indexes.set_problem(tx, job.subject_id, JobCancelled().problem(job.stage, job.attempts))
+    queue.cancelled(tx, lease)
+
+
+def _fail(tx: Writing, lease: Lease, problem: Problem) -> None:
+    job = lease.job
+    if job.kind == "ingest":
+        documents.set_state(tx, job.subject_id, "failed", job.stage, problem)
+    elif job.kind == "embed":
+        indexes.set_problem(tx, job.subject_id, problem)
+    queue.fail(tx, lease, problem)
+
+
+def worker_name(serial: int) -> str:
+    """A name no other worker of any process has at the same time."""
+    return f"worker-{os.getpid()}-{serial}-{os.urandom(4).hex()}"
