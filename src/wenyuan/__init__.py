@@ -1,11 +1,11 @@
 """Wenyuan: a knowledge base you can trust.
 
-    import wenyuan as wy
+import wenyuan as wy
 
-    with wy.open("./library") as library:
-        library.add("notes/")
-        answer = library.ask("四月十四号的会议定了什么？")
-        print(answer.text, answer.citations)
+with wy.open("./library") as library:
+    library.add("notes/")
+    answer = library.ask("四月十四号的会议定了什么？")
+    print(answer.text, answer.citations)
 """
 
 from __future__ import annotations

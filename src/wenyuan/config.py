@@ -136,17 +136,31 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
 
 
 def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
+    if kind is str and isinstance(value, str):
+        return value
     try:
-        converted = value if kind is str and isinstance(value, str) else None if kind is str else kind(value)
-    except (TypeError, ValueError):
-        converted = None
-    if converted is None or isinstance(value, bool):
-        raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is not a {kind.__name__}")
-    # Zero is meant for overlaps and retention alone; a zero limit or lease would stop all work.
-    least = 0 if setting in ("defaults.chunk_overlap_columns", "retention.trace_days") else 1
-    if kind is not str and not least <= converted < float("inf"):
+        if kind is str or isinstance(value, bool):
+            raise TypeError
+        # TOML knows the kinds of its values; the environment gives text alone.
+        converted = int(value) if kind is int else float(value)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is not {_KINDS[kind]}") from error
+    if not (0 if setting in _MAY_BE_ZERO else 1) <= converted < float("inf"):
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is out of range")
     return converted
+
+
+_KINDS = {str: "text", int: "a whole number", float: "a number"}
+# A zero limit or lease would stop all work; an overlap or a retention of nothing makes sense.
+_MAY_BE_ZERO = frozenset(
+    {
+        "defaults.chunk_overlap_columns",
+        "retention.trace_days",
+        "worker.poll_seconds",
+        "worker.lease_seconds",
+        "worker.lock_seconds",
+    }
+)
 
 
 def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:

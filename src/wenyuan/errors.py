@@ -160,6 +160,12 @@ class BuiltInModelMissing(ConfigurationError):
     )
 
 
+class IndexMissing(ConfigurationError):
+    code = "index-missing"
+    sentence = "The knowledge base {name!r} has no vectors yet."
+    hint = "They are made by `wenyuan worker --drain`; keyword search answers meanwhile."
+
+
 class IndexIncompatible(ConfigurationError):
     code = "index-incompatible"
     sentence = "The vectors of this knowledge base were made with {indexed}; the configured model {configured} differs."

@@ -35,6 +35,11 @@ class Embedder(Protocol):
         ...
 
     @property
+    def similarity_floor(self) -> float | None:
+        """Cosine similarity below which a passage has nothing to do with a question, where known."""
+        ...
+
+    @property
     def max_batch_texts(self) -> int: ...
 
     @property

@@ -380,6 +380,8 @@ class Passage:
     document_name: str
     source: str
     media_type: str
+    chunk_count: int
+    """How many chunks the passage's revision has."""
     chunk: Chunk
 
 

@@ -116,9 +116,7 @@ def _complete(tools: Embedding, work: Work, target: _Target) -> None:
     total = target.revision.chunk_count
     with tools.database.write() as tx:
         work.hold(tx)
-        vectors.pack(
-            tx, target.generation.id, target.model_key, target.revision.id, target.generation.dimensions
-        )
+        vectors.pack(tx, target.generation.id, target.model_key, target.revision.id, target.generation.dimensions)
         indexes.record_progress(tx, target.generation.id, target.revision.id, "ready", total, total)
         indexes.announce(tx, target.generation, target.document.id)
         queue.finish(tx, work.lease)

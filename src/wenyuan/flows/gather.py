@@ -27,12 +27,13 @@ EXCLUDED_NAMES = (
 )
 """Hidden, temporary and generated files and folders, left out of a folder unless asked for by name."""
 
-UNREAD_SUFFIXES = frozenset(
-    ".png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .heic .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi .mkv .webm "
-    ".zip .gz .bz2 .xz .zst .7z .rar .tar .tgz .jar .whl .iso .dmg .exe .dll .so .dylib .o .a .class .wasm .bin "
-    ".ttf .otf .woff .woff2 .sqlite .db .npy .npz .onnx .pt .pdf .doc .docx .xls .xlsx .ppt .pptx .odt .ods .odp "
-    ".rtf .epub .msg".split()
-)
+_UNREAD = """
+    .png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .heic .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi
+    .mkv .webm .zip .gz .bz2 .xz .zst .7z .rar .tar .tgz .jar .whl .iso .dmg .exe .dll .so .dylib .o
+    .a .class .wasm .bin .ttf .otf .woff .woff2 .sqlite .db .npy .npz .onnx .pt .pdf .doc .docx .xls
+    .xlsx .ppt .pptx .odt .ods .odp .rtf .epub .msg
+"""
+UNREAD_SUFFIXES = frozenset(_UNREAD.split())
 """Types that no reader reads yet: in a folder they are counted and passed over, named alone they are an error."""
 
 
@@ -62,7 +63,7 @@ def gather(paths: Sequence[Path], exclude: Sequence[str], library: Path, gatheri
 
 
 def _walk(root: Path, exclude: Sequence[str], library: Path, gathering: Gathering) -> Iterator[Path]:
-    for folder, folders, files in os.walk(root, onerror=lambda error: gathering.passed_over.update(["unreadable"])):
+    for folder, folders, files in os.walk(root, onerror=lambda _: gathering.passed_over.update(["unreadable"])):
         here = Path(folder)
         kept = [name for name in sorted(folders) if not _excluded(here / name, root, exclude)]
         gathering.passed_over["excluded"] += len(folders) - len(kept)

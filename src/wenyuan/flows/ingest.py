@@ -8,30 +8,27 @@ one row.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
+from wenyuan.flows.reading import Reading, cut
 from wenyuan.flows.receive import PRIORITY_EMBED, PRIORITY_PURGE
 from wenyuan.flows.work import Work
 from wenyuan.language import RULE_SET_VERSION
 from wenyuan.language.keys import document_keys
 from wenyuan.language.postings import posting
 from wenyuan.parsers.sandbox import SandboxedReader
-from wenyuan.rules.chunking import TextPiece, chunked
+from wenyuan.rules.chunking import Fed
 from wenyuan.rules.embedding_input import embedding_input, input_hash
 from wenyuan.store import chunks, documents, indexes, knowledge_bases, queue
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Writing
 from wenyuan.types import (
-    Block,
     Chunk,
     ChunkingConfig,
     Document,
-    Facts,
     IndexGeneration,
     JobKind,
-    Notice,
     Posting,
-    ReadEvent,
     Revision,
 )
 
@@ -61,14 +58,11 @@ class Target:
 
 
 @dataclass(slots=True)
-class Reading:
-    """What has been read and staged so far."""
+class Staging:
+    """How much of the file has been cut so far, committed now or by an earlier attempt."""
 
     chunks: int = 0
-    text_pieces: int = 0
     text_length: int = 0
-    facts: Facts = field(default_factory=lambda: Facts(""))
-    notices: list[Notice] = field(default_factory=list)
 
 
 def ingest(tools: Ingesting, work: Work) -> None:
@@ -76,11 +70,11 @@ def ingest(tools: Ingesting, work: Work) -> None:
     target = _begin(tools, work)
     if target is None:
         return
-    reading = Reading()
-    blocks = _blocks(tools.reader.read(tools.blobs.path(target.revision.blob_sha256), target.document.name), reading)
-    for batch in _batches(chunked(blocks, target.chunking)):
-        _stage(tools.database, work, target, reading, batch)
-    _publish(tools, work, target, reading)
+    reading, staging = Reading(), Staging()
+    events = tools.reader.read(tools.blobs.path(target.revision.blob_sha256), target.document.name)
+    for batch in _batches(cut(events, target.chunking, reading)):
+        _stage(tools.database, work, target, staging, batch)
+    _publish(tools, work, target, reading, staging)
 
 
 def _begin(tools: Ingesting, work: Work) -> Target | None:
@@ -98,7 +92,7 @@ def _begin(tools: Ingesting, work: Work) -> Target | None:
             tools.new_id("gen"),
             document.knowledge_base_id,
             "lexical",
-            RULE_SET_VERSION,
+            str(RULE_SET_VERSION),
             {"rules": RULE_SET_VERSION},
         )
         # Named from the start, so that a purge finds postings of a revision that was never published.
@@ -107,18 +101,8 @@ def _begin(tools: Ingesting, work: Work) -> Target | None:
         return Target(document, revision, chunking, lexical, embeds)
 
 
-def _blocks(events: Iterable[ReadEvent], reading: Reading) -> Iterator[Block]:
-    for event in events:
-        if isinstance(event, Block):
-            yield event
-        elif isinstance(event, Facts):
-            reading.facts = event
-        else:
-            reading.notices.append(event)
-
-
-def _batches(pieces: Iterable[TextPiece]) -> Iterator[list[TextPiece]]:
-    batch: list[TextPiece] = []
+def _batches(pieces: Iterable[Fed]) -> Iterator[list[Fed]]:
+    batch: list[Fed] = []
     size = 0
     for piece in pieces:
         batch.append(piece)
@@ -130,7 +114,7 @@ def _batches(pieces: Iterable[TextPiece]) -> Iterator[list[TextPiece]]:
         yield batch
 
 
-def _stage(database: Database, work: Work, target: Target, reading: Reading, batch: list[TextPiece]) -> None:
+def _stage(database: Database, work: Work, target: Target, staging: Staging, batch: list[Fed]) -> None:
     """Commit one batch of text, chunks, postings and keys, leaving out what is committed already."""
     work.pause_if_asked()
     text = "".join(piece.text for piece in batch)
@@ -139,14 +123,14 @@ def _stage(database: Database, work: Work, target: Target, reading: Reading, bat
     with database.write() as tx:
         work.hold(tx)
         done = chunks.staged(tx, target.revision.id)
-        new_text = text[max(0, done.text_length - reading.text_length) :]
+        new_text = text[max(0, done.text_length - staging.text_length) :]
         if new_text:
-            at = max(reading.text_length, done.text_length)
+            at = max(staging.text_length, done.text_length)
             chunks.stage_text(tx, target.revision.id, done.text_pieces, at, new_text)
         _stage_chunks(tx, target, [item for item in prepared if item[0].seq >= done.chunks])
-        work.progress(tx, "reading", reading.chunks + len(made), 0)
-    reading.chunks += len(made)
-    reading.text_length += len(text)
+        work.progress(tx, "reading", staging.chunks + len(made), 0)
+    staging.chunks += len(made)
+    staging.text_length += len(text)
 
 
 def _stage_chunks(tx: Writing, target: Target, prepared: list[tuple[Chunk, Posting]]) -> None:
@@ -171,16 +155,16 @@ def _posting(target: Target, chunk: Chunk) -> Posting:
     return posting(target.document.name, chunk.heading_path, chunk.text, chunk.context)
 
 
-def _publish(tools: Ingesting, work: Work, target: Target, reading: Reading) -> None:
+def _publish(tools: Ingesting, work: Work, target: Target, reading: Reading, staging: Staging) -> None:
     """Make the revision searchable, and queue what follows: embedding it, purging what it replaces."""
     document, revision = target.document, target.revision
     whole = document_keys(document.name, reading.facts.title, reading.facts.metadata, ())
     with tools.database.write() as tx:
         work.hold(tx)
         chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision.id, ((key, None) for key in whole))
-        indexes.record_progress(tx, target.lexical.id, revision.id, "ready", reading.chunks, reading.chunks)
+        indexes.record_progress(tx, target.lexical.id, revision.id, "ready", staging.chunks, staging.chunks)
         superseded = documents.publish(
-            tx, revision.id, reading.facts, tuple(reading.notices), reading.chunks, reading.text_length
+            tx, revision.id, reading.facts, tuple(reading.notices), staging.chunks, staging.text_length
         )
         if target.embeds:
             _enqueue(tx, tools, work, "embed", revision.id, PRIORITY_EMBED)

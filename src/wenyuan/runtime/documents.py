@@ -188,5 +188,3 @@ def _semantic(tx: Reading, document: Document, jobs: list[Job], embeds: bool) ->
     if failed is not None and failed is jobs[-1]:
         return Semantic("failed", 0, 0, failed.problem)
     return Semantic("pending", 0, 0)
-
-

@@ -202,7 +202,7 @@ def passages(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequ
     """The words of those of the given chunks that may be shown, by chunk key."""
     rows = tx.all(
         "SELECT c.key, c.seq, c.text, c.start_offset, c.end_offset, c.anchor, c.heading_path, c.context, r.id, "
-        "r.media_type, d.id, d.knowledge_base_id, d.name, d.source FROM json_each(:keys) AS j "
+        "r.media_type, r.chunk_count, d.id, d.knowledge_base_id, d.name, d.source FROM json_each(:keys) AS j "
         "JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
         f"{_LIVE} JOIN revisions AS r ON r.id = c.revision_id",
         _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
@@ -257,9 +257,10 @@ def _passage(row: Row) -> Passage:
         chunk_id=f"{row[8]}.{row[1]}",
         revision_id=row[8],
         media_type=row[9],
-        document_id=row[10],
-        knowledge_base_id=row[11],
-        document_name=row[12],
-        source=row[13],
+        chunk_count=row[10],
+        document_id=row[11],
+        knowledge_base_id=row[12],
+        document_name=row[13],
+        source=row[14],
         chunk=_chunk(row),
     )

@@ -1,0 +1,162 @@
+"""Answering without a language model: the best sentences, verbatim, each with its citation."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from wenyuan.errors import WenyuanError
+from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
+from wenyuan.language.aliases import aliases
+from wenyuan.language.words import index_tokens
+from wenyuan.ports import Embedder
+from wenyuan.rules.explanations import explain_unanswered
+from wenyuan.rules.extraction import Sentence, choose, score, sentences_of
+from wenyuan.store import indexes
+from wenyuan.types import Anchor, Answer, Citation, Hit, Plan, Scope, SearchResult
+
+_PASSAGES = 5
+_SENTENCES = 24
+_CITED = 3
+_SENTENCE_SECONDS = 20.0
+_LIKELY_ABOVE_FLOOR = 0.1
+_LIKELY_WORDS = 0.6
+
+Grounded = Literal["likely", "unlikely"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Evidence:
+    """Sentences of the best passages, with how well each matches by words and by meaning."""
+
+    sentences: Sequence[Sentence]
+    matched: Sequence[float]
+    similarities: Sequence[float] | None
+    similarity_floor: float | None
+
+
+def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOptions) -> Answer:
+    """Answer a question from the documents, or say that they do not answer it and why.
+
+    Raises what `retrieve` raises; what fails after it is named in the search's `degraded`.
+    """
+    found = retrieve(tools, question, scope, options)
+    if not found.hits:
+        return Answer(found.question, found.explanation, (), "none", "fallback", found)
+    hits = found.hits[:_PASSAGES]
+    evidence, found = _evidence(tools, found, hits)
+    if _grounded(found, evidence) == "unlikely":
+        reason = explain_unanswered(found.plan, found.plan.language)
+        return Answer(found.question, reason, (), "unlikely", "fallback", found)
+    scored = score(evidence.sentences, evidence.matched, evidence.similarities, _passage_scores(found.plan, hits))
+    chosen = sorted(choose(scored, _CITED), key=lambda one: (one.sentence.passage, one.sentence.start))
+    citations = tuple(
+        _citation(number, hits[one.sentence.passage], one.sentence) for number, one in enumerate(chosen, start=1)
+    )
+    text = "\n".join(f"{citation.quote} [{citation.number}]" for citation in citations)
+    return Answer(found.question, text, citations, "likely", "extractive", found)
+
+
+def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tuple[_Evidence, SearchResult]:
+    sentences = sentences_of([hit.passage.chunk.text for hit in hits], _SENTENCES)
+    matched = _matched(tools, found.plan, hits, sentences)
+    try:
+        embedder = _embedder(tools, hits)
+        similarities = _similarities(embedder, found.question, sentences) if embedder is not None else None
+        floor = embedder.similarity_floor if embedder is not None else None
+        return _Evidence(sentences, matched, similarities, floor), found
+    except WenyuanError as error:
+        degraded = replace(found, degraded=(*found.degraded, f"answer: {error.code}"))
+        return _Evidence(sentences, matched, None, None), degraded
+
+
+def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
+    """The model of the best passage's knowledge base, where the search could use it."""
+    if all(hit.similarity is None for hit in hits):
+        return None
+    with tools.database.read() as tx:
+        generation = indexes.active(tx, hits[0].passage.knowledge_base_id, "vector")
+    return tools.embedder_for(generation.recipe["model"]) if generation is not None else None
+
+
+def _similarities(embedder: Embedder, question: str, sentences: Sequence[Sentence]) -> list[float]:
+    query = embedder.embed([question], "query", _SENTENCE_SECONDS)[0]
+    made = embedder.embed([sentence.text for sentence in sentences], "passage", _SENTENCE_SECONDS)
+    return [float(value) for value in made @ query]
+
+
+def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], sentences: Sequence[Sentence]) -> list[float]:
+    """The share of the question's tokens each sentence holds, weighted by inverse document frequency."""
+    tokens = (*plan.tokens, *plan.aliases)
+    frequency: Counter[str] = Counter()
+    size = 0
+    with tools.database.read() as tx:
+        for knowledge_base_id in {hit.passage.knowledge_base_id for hit in hits}:
+            generation = indexes.active(tx, knowledge_base_id, "lexical")
+            if generation is not None:
+                frequency.update(tx.lexical.document_frequency(tx, generation.number, tokens))
+                size += tx.lexical.size(tx, generation.number)
+    weights = {token: math.log(1 + size / (1 + frequency[token])) for token in tokens}
+    total = sum(weights.values()) or 1.0
+    return [sum(weights[token] for token in _tokens(sentence.text) & weights.keys()) / total for sentence in sentences]
+
+
+def _tokens(text: str) -> set[str]:
+    return {*index_tokens(text), *aliases(text).tokens}
+
+
+def _grounded(found: SearchResult, evidence: _Evidence) -> Grounded:
+    """Whether the evidence is likely to answer the question at all.
+
+    A date, version or code that was asked for must stand in it. Else its meaning must be close, or
+    most of the question's telling words must stand in one sentence.
+    """
+    plan = found.plan
+    if not evidence.sentences:
+        return "unlikely"
+    if plan.dates or plan.versions or plan.codes:
+        return "likely" if any("structured" in hit.hit_modes for hit in found.hits) else "unlikely"
+    if max(evidence.matched) >= _LIKELY_WORDS:
+        return "likely"
+    if evidence.similarities is None or evidence.similarity_floor is None:
+        return "unlikely" if evidence.similarities is None else "likely"
+    best = max(*evidence.similarities, *(hit.similarity or 0.0 for hit in found.hits))
+    return "likely" if best >= evidence.similarity_floor + _LIKELY_ABOVE_FLOOR else "unlikely"
+
+
+def _passage_scores(plan: Plan, hits: Sequence[Hit]) -> list[float]:
+    """What each passage's place in the search is worth to its sentences."""
+    exact = bool(plan.dates or plan.versions or plan.codes)
+    return [
+        (1.0 - 0.05 * position) * (0.5 if exact and "structured" not in hit.hit_modes else 1.0)
+        for position, hit in enumerate(hits)
+    ]
+
+
+def _citation(number: int, hit: Hit, sentence: Sentence) -> Citation:
+    passage = hit.passage
+    return Citation(
+        number=number,
+        chunk_id=passage.chunk_id,
+        document_id=passage.document_id,
+        revision_id=passage.revision_id,
+        document_name=passage.document_name,
+        source=passage.source,
+        anchor=_narrowed(hit, sentence),
+        heading_path=passage.chunk.heading_path,
+        quote=sentence.text,
+        start=passage.chunk.start + sentence.start,
+        end=passage.chunk.start + sentence.end,
+    )
+
+
+def _narrowed(hit: Hit, sentence: Sentence) -> Anchor:
+    """The sentence's own lines, where the passage's lines are the file's lines one to one."""
+    anchor, text = hit.passage.chunk.anchor, hit.passage.chunk.text
+    if anchor.kind != "lines" or anchor.last - anchor.first != text.count("\n"):
+        return anchor
+    first = anchor.first + text.count("\n", 0, sentence.start)
+    return replace(anchor, first=first, last=first + sentence.text.count("\n"))

@@ -1,0 +1,98 @@
+"""The trace of one question: what each stage read, found, dropped and decided.
+
+It holds ids, ranks, scores and the question itself; never a document's text, never a secret.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import asdict
+
+from wenyuan.flows.recall import Recall
+from wenyuan.rules.explanations import EmptyReason
+from wenyuan.rules.observer import Observer
+from wenyuan.types import Hit, JsonObject, KnowledgeBase, Plan, Scope, SearchResult
+
+
+def trace_body(
+    result: SearchResult,
+    observe: Observer,
+    bases: Sequence[KnowledgeBase],
+    scope: Scope,
+    found: Sequence[Recall],
+    reason: EmptyReason | None,
+) -> JsonObject:
+    stages = observe.stages()
+    return {
+        "id": result.trace_id,
+        "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        "question": result.question,
+        "scope": asdict(scope),
+        "knowledge_bases": [{"id": base.id, "name": base.name, "state": base.state} for base in bases],
+        "plan": _plan(result.plan),
+        "total_ms": round(observe.elapsed_ms(), 2),
+        "stages": stages,
+        "counters": {
+            "structured_hits": sum(len(one.structured) for one in found),
+            "keyword_hits_raw": sum(len(one.keyword) for one in found),
+            "keyword_hits_rewrite": 0,
+            "vector_hits": sum(len(one.vector) for one in found),
+            "fused": next((stage["count"] for stage in stages if stage["name"] == "fuse"), 0),
+            "reranked": 0,
+            "retry_count": 0,
+            "embedding_error": next((name for name in result.degraded if name.startswith("embed:")), None),
+        },
+        "degraded": list(result.degraded),
+        "candidates": [_candidates(one, result.hits) for one in found],
+        "hits": [_hit(hit) for hit in result.hits],
+        "why_empty": asdict(reason) if reason is not None else None,
+        "explanation": result.explanation,
+    }
+
+
+def _plan(plan: Plan) -> JsonObject:
+    return {
+        "tokens": list(plan.tokens),
+        "aliases": list(plan.aliases),
+        "dates": [
+            {
+                "text": date.text,
+                "first": datetime.date.fromordinal(date.first_day).isoformat(),
+                "last": datetime.date.fromordinal(date.last_day).isoformat(),
+                "reading": date.reading,
+            }
+            for date in plan.dates
+        ],
+        "versions": list(plan.versions),
+        "codes": list(plan.codes),
+        "phrases": list(plan.phrases),
+        "excluded": list(plan.excluded),
+        "notes": list(plan.notes),
+        "language": plan.language,
+    }
+
+
+def _candidates(found: Recall, hits: Sequence[Hit]) -> JsonObject:
+    names = {hit.passage.chunk_key: hit.passage.chunk_id for hit in hits}
+    return {
+        "knowledge_base": found.knowledge_base.name,
+        "structured": [
+            {"key": m.chunk_key, "chunk": names.get(m.chunk_key), "strength": m.strength} for m in found.structured
+        ],
+        "keyword": [{"key": k, "chunk": names.get(k), "bm25": round(score, 4)} for k, score in found.keyword],
+        "vector": [{"key": k, "chunk": names.get(k), "cosine": round(score, 4)} for k, score in found.vector],
+        "best_similarity": found.best_similarity,
+    }
+
+
+def _hit(hit: Hit) -> JsonObject:
+    return {
+        "chunk": hit.passage.chunk_id,
+        "document": hit.passage.document_name,
+        "anchor": asdict(hit.passage.chunk.anchor),
+        "score": round(hit.score, 6),
+        "ranks": dict(hit.ranks),
+        "match_type": hit.match_type,
+        "highlights": len(hit.highlights),
+    }

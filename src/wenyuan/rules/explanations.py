@@ -1,0 +1,83 @@
+"""Sentences that tell a person what was found, or why nothing was and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from wenyuan.types import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyReason:
+    """Why a search found nothing: a stable code, and the numbers behind it."""
+
+    code: str
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+_EMPTY: Mapping[str, tuple[str, str]] = {
+    "kb-archived": (
+        "Every knowledge base asked is archived. Bring one back with `wenyuan kb archive NAME --undo`.",
+        "所查的知识库都已归档。用 `wenyuan kb archive 名称 --undo` 恢复。",
+    ),
+    "kb-empty": (
+        "There are no documents yet. Add some with `wenyuan add PATH`.",
+        "还没有文档。用 `wenyuan add 路径` 添加。",
+    ),
+    "none-ready": (
+        "No document is ready yet: {processing} in the queue, {failed} failed. `wenyuan docs list` shows how each "
+        "stands; `wenyuan worker --drain` does the waiting work.",
+        "还没有可检索的文档：{processing} 个在排队，{failed} 个失败。`wenyuan docs list` 查看状态；"
+        "`wenyuan worker --drain` 处理排队的任务。",
+    ),
+    "all-disabled": (
+        "All {disabled} documents are switched off. Switch one on with `wenyuan docs enable NAME`.",
+        "全部 {disabled} 个文档都已停用。用 `wenyuan docs enable 名称` 启用。",
+    ),
+    "filters-excluded-all": (
+        "Nothing may be searched: the scope leaves out all documents. Ask without naming documents.",
+        "检索范围排除了所有文档。去掉文档限定后再问。",
+    ),
+    "index-building": (
+        "No words matched, and the vectors of {missing} of {total} documents are still being made. "
+        "`wenyuan jobs list` shows how far they are; ask again then.",
+        "没有词语匹配，且 {total} 个文档中有 {missing} 个的向量仍在生成。`wenyuan jobs list` 查看进度，稍后再问。",
+    ),
+    "below-threshold": (
+        "No words matched, and the closest passage is too far from the question (similarity {best}, at least {floor} "
+        "is needed). Try other words.",
+        "没有词语匹配，最接近的段落与问题也相差太远（相似度 {best}，至少需要 {floor}）。换些词再试。",
+    ),
+    "no-match": (
+        "None of the words looked for stands in the documents: {tokens}. Try other words, or fewer.",
+        "文档中没有这些词：{tokens}。换些词，或少用几个词再试。",
+    ),
+}
+
+EMPTY_CODES = tuple(_EMPTY)
+
+
+def explain_empty(reason: EmptyReason, language: str) -> str:
+    """The sentence for an empty result, in Chinese for `zh`, else in English."""
+    english, chinese = _EMPTY[reason.code]
+    return (chinese if language == "zh" else english).format_map(reason.details)
+
+
+def explain_found(passages: int, documents: int, language: str) -> str:
+    if language == "zh":
+        return f"在 {documents} 个文档中找到 {passages} 段。"
+    return f"Found {passages} passage{'s' * (passages != 1)} in {documents} document{'s' * (documents != 1)}."
+
+
+def explain_unanswered(plan: Plan, language: str) -> str:
+    """The sentence for passages that were found but do not seem to answer the question."""
+    asked = [*(date.text for date in plan.dates), *plan.versions, *plan.codes]
+    if language == "zh":
+        if asked:
+            return f"文档中没有找到 {'、'.join(asked)}，因此不作回答。`wenyuan search` 可查看最接近的段落。"
+        return "文档中没有明确回答这个问题的内容。`wenyuan search` 可查看最接近的段落。"
+    if asked:
+        return f"{', '.join(asked)} stands nowhere in the documents. `wenyuan search` shows the closest passages."
+    return "Nothing in the documents clearly answers this. `wenyuan search` shows the closest passages."

@@ -1,0 +1,82 @@
+"""Choosing the sentences that answer a question, verbatim, from the passages that were found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from wenyuan.rules.sentences import split_sentences
+
+_SHORTEST_SENTENCE = 4
+_WORDS_WEIGHT = 0.35
+_NEARLY_AS_GOOD = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of the passage with that number, by offsets in the passage's text."""
+
+    passage: int
+    start: int
+    end: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSentence:
+    sentence: Sentence
+    score: float
+
+
+def sentences_of(passages: Sequence[str], limit: int) -> list[Sentence]:
+    """Up to `limit` sentences of the passages, each passage in turn giving its next one.
+
+    Surrounding white space is cut off; what is too short to say anything is left out.
+    """
+    queues = [_sentences(number, text) for number, text in enumerate(passages)]
+    taken: list[Sentence] = []
+    for position in range(max((len(queue) for queue in queues), default=0)):
+        taken.extend(queue[position] for queue in queues if position < len(queue))
+    return sorted(taken[:limit], key=lambda one: (one.passage, one.start))
+
+
+def _sentences(number: int, text: str) -> list[Sentence]:
+    found = []
+    for start, end in split_sentences(text):
+        words = text[start:end]
+        lead = len(words) - len(words.lstrip())
+        stripped = words.strip()
+        if len(stripped) >= _SHORTEST_SENTENCE:
+            found.append(Sentence(number, start + lead, start + lead + len(stripped), stripped))
+    return found
+
+
+def score(
+    sentences: Sequence[Sentence],
+    matched: Sequence[float],
+    similarities: Sequence[float] | None,
+    passage_scores: Sequence[float],
+) -> list[ScoredSentence]:
+    """Score sentences, best first.
+
+    `matched` is the share of the question's words each sentence holds, weighted by how rare they
+    are; `similarities` its cosine similarity to the question, where there is a model;
+    `passage_scores` what the search thought of each passage, the best being 1.
+    """
+    scored = []
+    for position, sentence in enumerate(sentences):
+        meaning = similarities[position] if similarities is not None else matched[position]
+        base = meaning + _WORDS_WEIGHT * matched[position]
+        scored.append(ScoredSentence(sentence, base * passage_scores[sentence.passage]))
+    return sorted(scored, key=lambda one: (-one.score, one.sentence.passage, one.sentence.start))
+
+
+def choose(scored: Sequence[ScoredSentence], most: int) -> list[ScoredSentence]:
+    """The best sentence, and up to `most` in all of those nearly as good, none of them twice."""
+    chosen: list[ScoredSentence] = []
+    for one in scored:
+        if one.score < scored[0].score * _NEARLY_AS_GOOD or len(chosen) == most:
+            break
+        if all(one.sentence.text != other.sentence.text for other in chosen):
+            chosen.append(one)
+    return chosen

@@ -1,0 +1,52 @@
+"""Choosing the evidence: what was asked for exactly comes first, the same text comes once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from wenyuan.types import Passage
+
+_HEADING_STRENGTH = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A fused candidate. Tier 0 is about what was asked for, 1 mentions it, 2 holds none of it."""
+
+    chunk_key: int
+    score: float
+    tier: int
+
+
+def exact_first(fused: Sequence[tuple[int, float]], strengths: Mapping[int, int]) -> list[Ranked]:
+    """Order candidates by tier, then by fused score.
+
+    `strengths` holds, for chunks with a key that was asked for, where the key stands: 0 metadata or
+    file name, 1 title, 2 heading, 3 body.
+    """
+    ranked = [Ranked(key, score, _tier(strengths.get(key))) for key, score in fused]
+    return sorted(ranked, key=lambda one: (one.tier, -one.score, one.chunk_key))
+
+
+def _tier(strength: int | None) -> int:
+    if strength is None:
+        return 2
+    return 0 if strength <= _HEADING_STRENGTH else 1
+
+
+def without_duplicates(
+    ranked: Sequence[Ranked], passages: Mapping[int, Passage]
+) -> tuple[list[Ranked], list[tuple[int, int]]]:
+    """Keep the first of passages with the same words; also return (dropped, kept instead) chunk keys."""
+    first: dict[str, int] = {}
+    kept: list[Ranked] = []
+    dropped: list[tuple[int, int]] = []
+    for one in ranked:
+        words = " ".join(passages[one.chunk_key].chunk.text.split())
+        if words in first:
+            dropped.append((one.chunk_key, first[words]))
+        else:
+            first[words] = one.chunk_key
+            kept.append(one)
+    return kept, dropped
