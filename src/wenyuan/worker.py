@@ -157,7 +157,7 @@ class Worker:
         except WenyuanError as error:
             problem = error.problem(lease.job.stage, lease.job.attempts)
             self._settle(lambda tx: _fail(tx, lease, problem))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # The one place that survives anything: a mistake in one job must not stop the others.
             _LOG.exception("job %s failed unexpectedly", lease.job.id)
             unexpected = WenyuanError(reason=f"{type(error).__name__}: {error}")

@@ -41,7 +41,7 @@ _LATIN_SIGNS = "‘’“”–—…•€£§°©®«»·™²³¹½¼¾±×÷
 _LAYOUT = "\t\n\r\f\x1b\u00a0\u3000"
 
 _RUN_OF_HIGH_CHARACTERS = re.compile(r"[^\x00-\x7f]{2,}")
-_LONE_WITHIN_LATIN = re.compile(r"(?<=[A-Za-z])[^\x00-\x7f](?![^\x00-\x7f])")
+_LONE_WITHIN_LATIN = re.compile(rf"(?<=[A-Za-z])[^\x00-\x7f{_PUNCTUATION}](?![^\x00-\x7f])")
 
 
 class Evidence:

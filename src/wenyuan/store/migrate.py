@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from wenyuan.errors import LibraryNewer, MigrationChanged
+from wenyuan.errors import LibraryNewer, MigrationChanged, NotALibrary
 from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
 
 
@@ -38,14 +38,17 @@ def known_migrations() -> tuple[Migration, ...]:
 def migrate(database: SqliteDatabase, path: Path, migrations: tuple[Migration, ...] | None = None) -> int:
     """Apply what is missing, each migration in its own transaction, and return the schema number.
 
-    Raises `LibraryNewer` when the database has migrations this program lacks, and
-    `MigrationChanged` when one it has was edited. Nothing is changed in either case.
+    Raises `LibraryNewer` when the database has migrations this program lacks, `MigrationChanged`
+    when one it has was edited, and `NotALibrary` when it is another program's. Nothing is changed
+    in any of these cases.
     """
     known = known_migrations() if migrations is None else migrations
     if _applied(database, path, known) < len(known):
         for migration in known:
             with database.write() as tx:
                 _apply(tx, migration)
+        # Another version of this program may have been faster with some of them.
+        _applied(database, path, known)
     return known[-1].number
 
 
@@ -54,6 +57,8 @@ def _applied(database: SqliteDatabase, path: Path, known: tuple[Migration, ...])
         return 0
     with database.read() as tx:
         if tx.first("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'") is None:
+            if tx.first("SELECT 1 FROM sqlite_schema LIMIT 1") is not None:
+                raise NotALibrary(path=path, reason="its database was made by another program")
             return 0
         rows = tx.all("SELECT number, sha256 FROM schema_migrations ORDER BY number")
     by_number = {migration.number: migration for migration in known}

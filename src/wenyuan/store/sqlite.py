@@ -8,6 +8,7 @@ this process: POSIX drops all of a process's locks on a file when any descriptor
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,7 @@ from wenyuan.errors import (
     LibraryLocked,
     LibraryReadOnly,
     NotALibrary,
-    StorageError,
+    WenyuanError,
 )
 from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
 from wenyuan.store.fts5 import Fts5Index
@@ -28,6 +29,7 @@ from wenyuan.store.fts5 import Fts5Index
 _LEXICAL = Fts5Index()
 _PAGE_CACHE_KIB = 65_536
 _STATEMENTS_KEPT = 200
+_RETRY_SECONDS = 0.01
 
 
 class SqliteTransaction:
@@ -144,8 +146,9 @@ class SqliteDatabase:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writable else 0)
         connection = apsw.Connection(str(self._path), flags=flags, statementcachesize=_STATEMENTS_KEPT)
         connection.set_busy_timeout(int(self._lock_seconds * 1000))
+        if writable:
+            self._keep_a_write_ahead_log(connection)
         for pragma in (
-            "journal_mode = WAL",
             "synchronous = FULL",
             "foreign_keys = ON",
             f"cache_size = -{_PAGE_CACHE_KIB}",
@@ -156,6 +159,22 @@ class SqliteDatabase:
         if not writable:
             connection.execute("PRAGMA query_only = ON")
         return connection
+
+    def _keep_a_write_ahead_log(self, connection: apsw.Connection) -> None:
+        """Set a new file's journal mode, which the file remembers.
+
+        For this one statement SQLite refuses at once where others are opening the file as well,
+        without its busy timeout (https://www.sqlite.org/c3ref/busy_handler.html: a deadlock).
+        """
+        deadline = time.monotonic() + self._lock_seconds
+        while True:
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                return
+            except apsw.BusyError:
+                if time.monotonic() >= deadline:
+                    raise
+                time.sleep(_RETRY_SECONDS)
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -170,9 +189,10 @@ def _end(connection: apsw.Connection, how: str) -> None:
         connection.execute(how)
 
 
-def _storage_error(error: apsw.Error, path: Path, lock_seconds: float) -> StorageError:
+def _storage_error(error: apsw.Error, path: Path, lock_seconds: float) -> WenyuanError:
+    """What an error of SQLite means to the caller; a mistake in our own SQL is nobody's damaged library."""
     match error:
-        case apsw.BusyError() | apsw.LockedError():
+        case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return LibraryLocked(path=path, seconds=lock_seconds)
         case apsw.FullError():
             return DiskFull(path=path)
@@ -180,5 +200,7 @@ def _storage_error(error: apsw.Error, path: Path, lock_seconds: float) -> Storag
             return LibraryReadOnly(path=path, reason=str(error))
         case apsw.NotADBError():
             return NotALibrary(path=path, reason=str(error))
-        case _:
+        case apsw.CorruptError() | apsw.IOError() | apsw.FormatError():
             return LibraryDamaged(path=path, reason=str(error))
+        case _:
+            return WenyuanError(reason=f"{type(error).__name__}: {error}")

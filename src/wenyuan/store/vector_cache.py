@@ -8,7 +8,7 @@ older transaction; what it must not show, the reading of the words leaves out.
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import simsimd
@@ -29,6 +29,7 @@ class _Codes:
 
     change_number: int
     codes: NDArray[np.int8]
+    inverse_norms: NDArray[np.float32]
     keys: NDArray[np.int64]
     slots: NDArray[np.int32]
     alive: NDArray[np.bool_]
@@ -80,6 +81,7 @@ def _load(tx: Reading, generation: IndexGeneration, change_number: int) -> _Code
     empty = _Codes(
         change_number,
         np.empty((0, generation.dimensions), dtype=np.int8),
+        np.empty(0, dtype=np.float32),
         np.empty(0, dtype=np.int64),
         np.empty(0, dtype=np.int32),
         np.empty(0, dtype=np.bool_),
@@ -96,7 +98,7 @@ def _updated(tx: Reading, generation: IndexGeneration, loaded: _Codes, change_nu
             alive[start:end] = False
     segments = vectors.live_segments(tx, generation.id, generation.knowledge_base_id, generation.dimensions, changed)
     kept = {name: spans for name, spans in loaded.ranges.items() if name not in set(changed)}
-    surviving = _Codes(change_number, loaded.codes, loaded.keys, loaded.slots, alive, loaded.documents, kept)
+    surviving = replace(loaded, change_number=change_number, alive=alive, ranges=kept)
     return _appended(surviving, segments, change_number)
 
 
@@ -116,6 +118,7 @@ def _appended(codes: _Codes, segments: list[vectors.CodeSegment], change_number:
     return _Codes(
         change_number,
         np.concatenate([codes.codes, *(segment.codes for segment in segments)]),
+        np.concatenate([codes.inverse_norms, *(_inverse_norms(segment.codes) for segment in segments)]),
         np.concatenate([codes.keys, *(segment.chunk_keys for segment in segments)]),
         np.concatenate([codes.slots, *slots]),
         np.concatenate([codes.alive, np.ones(row - len(codes.keys), dtype=np.bool_)]),
@@ -135,15 +138,23 @@ def _scan(codes: _Codes, query: NDArray[np.float32], documents: tuple[str, ...] 
         scanned = codes.codes[rows]
     if not len(scanned):
         return np.empty(0, dtype=np.intp)
-    code = vectors.quantize(query.reshape(1, -1))
-    distances = np.asarray(simsimd.cdist(code, scanned, "cosine")).reshape(-1)
+    inverse_norms = codes.inverse_norms if rows is None else codes.inverse_norms[rows]
     alive = codes.alive if rows is None else codes.alive[rows]
+    # The dot product and one division cost a third less than simsimd's cosine, which redoes all norms.
+    code = vectors.quantize(query.reshape(1, -1))
+    distances = -np.asarray(simsimd.cdist(code, scanned, "dot")).reshape(-1) * inverse_norms
     if not alive.all():
-        distances = np.where(alive, distances, np.inf)
+        distances[~alive] = np.inf
     limit = min(limit, int(np.count_nonzero(alive)))
     nearest = np.argpartition(distances, limit - 1)[:limit] if 0 < limit < len(distances) else np.arange(len(distances))
     nearest = nearest[np.argsort(distances[nearest], kind="stable")][:limit]
     return nearest if rows is None else rows[nearest]
+
+
+def _inverse_norms(codes: NDArray[np.int8]) -> NDArray[np.float32]:
+    squares = np.asarray(simsimd.dot(codes, codes), dtype=np.float64).reshape(-1)
+    inverse: NDArray[np.float32] = np.reciprocal(np.sqrt(np.maximum(squares, 1.0))).astype(np.float32)
+    return inverse
 
 
 def _dead_share(codes: _Codes) -> float:

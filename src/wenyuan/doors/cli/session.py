@@ -1,0 +1,79 @@
+"""What every command shares: where the library is, how to speak, and where to write."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import platformdirs
+from cyclopts import Parameter
+
+from wenyuan.doors.cli.errors_zh import in_chinese
+from wenyuan.doors.cli.messages import Messages
+from wenyuan.doors.cli.output import Output, write_json
+from wenyuan.types import Problem
+
+if TYPE_CHECKING:
+    from wenyuan.runtime.library import Library
+
+# Loaded when a library is opened: printing help must not load what reads, searches and embeds.
+_RUNTIME = "wenyuan.runtime.library"
+
+OK, DOCUMENT_AT_FAULT, INTERRUPTED = 0, 4, 130
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """One run of the program. `path` is the library asked for, or None for the usual one."""
+
+    path: Path | None
+    json: bool
+    say: Messages
+    out: Output
+    notes: Output
+
+    @property
+    def library(self) -> Path:
+        """`--library`, else `$WENYUAN_LIBRARY`, else the folder that the platform has for a user's data."""
+        chosen = self.path or os.environ.get("WENYUAN_LIBRARY")
+        return Path(chosen) if chosen else Path(platformdirs.user_data_dir("wenyuan")) / "library"
+
+    def open(self, *, create: bool = False) -> Library:
+        library: Library = import_module(_RUNTIME).open_library(self.library, create=create)
+        return library
+
+    def command(self, text: str) -> str:
+        """A command to type next, aimed at the same library."""
+        option = f"--library {shlex.quote(str(self.path))} " if self.path is not None else ""
+        return f"wenyuan {option}{text}"
+
+    def show(self, value: Any, render: Callable[[], None]) -> None:
+        """Write a result: as JSON where that was asked for, else as `render` does it."""
+        if self.json:
+            write_json(value)
+        else:
+            render()
+
+    def worded(self, problem: Problem) -> Problem:
+        """A problem in the language of this session."""
+        return in_chinese(problem) if self.say.chinese else problem
+
+    def show_problem(self, problem: Problem, output: Output, indent: int = 0) -> None:
+        worded = self.worded(problem)
+        output.line((f"error[{worded.code}]: ", "bold red"), worded.message, indent=indent)
+        if worded.hint:
+            output.line(("hint: ", "bold"), worded.hint, indent=indent)
+
+
+Given = Annotated[Session, Parameter(parse=False)]
+"""A command's session, handed to it by the program and never read from the command line."""
+
+
+def new_session(path: Path | None, *, json: bool) -> Session:
+    return Session(path, json, Messages.of_environment(os.environ), Output(sys.stdout), Output(sys.stderr))

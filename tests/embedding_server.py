@@ -1,0 +1,96 @@
+"""An embedding service on loopback that speaks the OpenAI protocol, for tests that must not wait for a model.
+
+Its vectors are a hashed bag of characters: texts that share characters are near each other.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import numpy as np
+
+DIMENSIONS = 64
+
+
+class EmbeddingServer:
+    """Counts what it is asked. `before_answer` may return (status, headers, body) to answer that instead."""
+
+    def __init__(self, address: str) -> None:
+        self.base_url = f"{address}/v1"
+        self.inputs: list[str] = []
+        self.calls = 0
+        self.before_answer: Callable[[list[str]], tuple[int, dict[str, str], bytes] | None] = lambda _: None
+
+    def settings(self, name: str = "test/characters", dimensions: int = DIMENSIONS) -> str:
+        """The part of wenyuan.toml that makes this server the default model."""
+        return (
+            f'[defaults]\nembedding_model = "{name}"\n\n[models."{name}"]\nprotocol = "openai-compatible"\n'
+            f'model = "characters"\nbase_url = "{self.base_url}"\ndimensions = {dimensions}\n'
+        )
+
+
+def vector_of(text: str) -> Any:
+    """The unit vector of a text, float32, shape (DIMENSIONS,)."""
+    vector = np.full(DIMENSIONS, 0.01, dtype=np.float32)
+    for character in text:
+        vector[zlib.crc32(character.encode()) % DIMENSIONS] += 1.0
+    return vector / np.linalg.norm(vector)
+
+
+@contextmanager
+def serving() -> Iterator[EmbeddingServer]:
+    """Serve on a free port for as long as the context lasts."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            texts = [request["input"]] if isinstance(request["input"], str) else request["input"]
+            state.calls += 1
+            instead = state.before_answer(texts)
+            if instead is not None:
+                self._answer(*instead)
+                return
+            state.inputs += texts
+            data = [
+                {"object": "embedding", "index": number, "embedding": _encoded(vector_of(text), request)}
+                for number, text in enumerate(texts)
+            ]
+            body = {"object": "list", "model": request["model"], "data": data, "usage": {"total_tokens": 0}}
+            self._answer(200, {"Content-Type": "application/json"}, json.dumps(body).encode())
+
+        def _answer(self, status: int, headers: dict[str, str], body: bytes) -> None:
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format: str, *args: Any) -> None:
+            del format, args
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    state = EmbeddingServer(f"http://127.0.0.1:{server.server_address[1]}")
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield state
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
+def _encoded(vector: Any, request: dict[str, Any]) -> Any:
+    if request.get("encoding_format") == "base64":
+        return base64.b64encode(vector.astype("<f4").tobytes()).decode()
+    return [float(value) for value in vector]
