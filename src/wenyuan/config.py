@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from wenyuan.errors import ConfigurationInvalid
 from wenyuan.parsers.sandbox import ReadLimits
-from wenyuan.providers.settings import EmbeddingModelSettings
+from wenyuan.providers.settings import BUILT_IN_MODEL, BUILT_IN_SETTINGS, EmbeddingModelSettings
 
 FILE_NAME = "wenyuan.toml"
-BUILT_IN_MODEL = "built-in/multilingual-e5-small"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +97,7 @@ def load_settings(library: Path, environment: Mapping[str, str]) -> Settings:
 
 
 def _built_in() -> Settings:
-    model = EmbeddingModelSettings(name=BUILT_IN_MODEL, protocol="built-in", model="multilingual-e5-small")
-    return Settings(models={BUILT_IN_MODEL: model})
+    return Settings(models={BUILT_IN_MODEL: BUILT_IN_SETTINGS})
 
 
 def _with_file(settings: Settings, stored: Mapping[str, Any], source: str) -> Settings:
@@ -167,11 +165,14 @@ def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:
     setting = f"models.{name}"
     if not isinstance(values, Mapping):
         raise ConfigurationInvalid(setting=setting, source=source, reason="a table is expected")
-    known = {item.name for item in fields(EmbeddingModelSettings)} - {"name"}
-    for key in values:
+    known = {item.name: item.default for item in fields(EmbeddingModelSettings) if item.name != "name"}
+    typed: dict[str, Any] = {}
+    for key, value in values.items():
         if key not in known:
             raise ConfigurationInvalid(setting=f"{setting}.{key}", source=source, reason="there is no such setting")
-    try:
-        return EmbeddingModelSettings(name=name, **values)
-    except (TypeError, ValueError) as error:
-        raise ConfigurationInvalid(setting=setting, source=source, reason=str(error)) from error
+        kind = str if known[key] is MISSING else type(known[key])
+        typed[key] = _typed(value, kind, f"{setting}.{key}", source)
+    for required in ("protocol", "model"):
+        if required not in typed:
+            raise ConfigurationInvalid(setting=f"{setting}.{required}", source=source, reason="it is missing")
+    return EmbeddingModelSettings(name=name, **typed)

@@ -192,6 +192,11 @@ class _Trial:
         return self._bad_bytes > 50 and not self.decodes
 
     @property
+    def is_noise(self) -> bool:
+        """Whether enough was read to know that it is no text in this encoding."""
+        return self.evidence.is_enough and self.score < _LEAST_SCORE
+
+    @property
     def score(self) -> float:
         return self.evidence.score(self._bad_bytes)
 
@@ -211,7 +216,7 @@ def _best_candidate(path: Path, name: str) -> Encoding:
     for piece in byte_pieces(path):
         for trial in trials:
             trial.evidence.add(trial.take(piece))
-        trials = [trial for trial in trials if not trial.is_hopeless]
+        trials = [trial for trial in trials if not trial.is_hopeless and not trial.is_noise]
     for trial in trials:
         trial.evidence.add(trial.take(b"", final=True))
     ranking = sorted((trial for trial in trials if trial.decodes), key=lambda trial: -trial.score)

@@ -82,9 +82,9 @@ class Evidence:
         return total / size if size else 0.0
 
     @property
-    def is_present(self) -> bool:
-        """Whether anything but ASCII was seen."""
-        return bool(self._seen)
+    def is_enough(self) -> bool:
+        """Whether more text would not change the judgement."""
+        return self._characters >= _ENOUGH_CHARACTERS
 
     @property
     def _is_wide(self) -> bool:

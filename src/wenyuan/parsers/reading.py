@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from wenyuan.errors import FileUnreadable, NoText, UnsupportedType
+from wenyuan.errors import FileUnreadable, FileVanished, NoText, UnsupportedType
 from wenyuan.parsers.detection import detect
 from wenyuan.parsers.registry import parser_for
 from wenyuan.rules.cutting import Cutter
-from wenyuan.types import Anchor, Block, ReadEvent
+from wenyuan.types import Block, Facts, Notice, ReadEvent
 
 LONGEST_BLOCK = 64_000
-"""No block handed on is longer, in characters; one that is comes in parts that join again."""
+"""Widest block that is handed on, in columns; a wider one comes in parts that join to it again."""
 
 
 def read_file(path: Path, name: str) -> Iterator[ReadEvent]:
@@ -30,19 +30,24 @@ def read_file(path: Path, name: str) -> Iterator[ReadEvent]:
         raise UnsupportedType(name=name, media_type=detected.description)
     yield from detected.notices
     try:
-        yield from _checked(parser.read(path, name), name)
+        yield from _checked(parser.read(path, name), detected.media_type, name)
+    except FileNotFoundError as error:
+        raise FileVanished(path=str(path)) from error
     except OSError as error:
         raise FileUnreadable(path=str(path), reason=error.strerror or str(error)) from error
 
 
-def _checked(events: Iterable[ReadEvent], name: str) -> Iterator[ReadEvent]:
+def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterator[ReadEvent]:
     has_text = False
     for event in events:
-        if not isinstance(event, Block):
+        if isinstance(event, Facts):
+            yield replace(event, media_type=media_type)
+            continue
+        if isinstance(event, Notice):
             yield event
             continue
         has_text = has_text or not (not event.text or event.text.isspace())
-        if len(event.text) > LONGEST_BLOCK:
+        if 2 * len(event.text) > LONGEST_BLOCK:
             yield from _parts(event)
         else:
             yield event
@@ -52,17 +57,19 @@ def _checked(events: Iterable[ReadEvent], name: str) -> Iterator[ReadEvent]:
 
 def _parts(block: Block) -> Iterator[Block]:
     """Cut a huge block; where its lines are the file's, every part keeps its own."""
-    cutter = Cutter(block.text, at_lines=block.kind != "paragraph")
-    anchor = block.anchor
-    line_exact = anchor.kind == "lines" and block.text.count("\n") == anchor.last - anchor.first
-    start, joiner, line = 0, block.joiner, anchor.first
-    while start < len(block.text):
-        end = cutter.cut(start, LONGEST_BLOCK, natural=False)
-        text = block.text[start:end]
+    text, anchor, joiner = block.text, block.anchor, block.joiner
+    line_exact = anchor.kind == "lines" and text.count("\n") == anchor.last - anchor.first
+    cutter = Cutter(text, at_lines=block.kind != "paragraph")
+    start, line = 0, anchor.first
+    while start < len(text):
+        end = following = cutter.cut(start, LONGEST_BLOCK, natural=False)
+        if text[end - 1] == "\n" and end - 1 > start:
+            end -= 1
+        elif text[end : end + 1] == "\n":
+            following += 1
+        part = text[start:end]
         if line_exact:
-            last = line + text.removesuffix("\n").count("\n")
-            anchor = Anchor("lines", line, last, block.anchor.name)
-            line += text.count("\n")
-            ...
-        yield replace(block, text=text, joiner=joiner, anchor=anchor)
-        start, joiner = end, ""
+            anchor = replace(block.anchor, first=line, last=line + part.count("\n"))
+            line = anchor.last + (following > end)
+        yield replace(block, text=part, anchor=anchor, joiner=joiner)
+        start, joiner = following, text[end:following]

@@ -27,6 +27,7 @@ Message = list[ReadEvent] | Done | DocumentError
 
 _BLOCK_KINDS = frozenset(get_args(BlockKind))
 _ANCHOR_KINDS = frozenset({"lines", "page", "slide", "cells", "paragraph", "chapter"})
+_BLOCK_SHAPE = (str, str, int, int, str, list, str, str)
 
 
 def encode_events(events: Sequence[ReadEvent]) -> bytes:
@@ -89,17 +90,18 @@ def _packed(event: ReadEvent) -> list[Any]:
             return ["facts", media_type, encoding, title, language, metadata]
 
 
-def _unpacked(event: Any) -> ReadEvent:
-    match event:
-        case [str(kind), str(text), str(place), int(first), int(last), str(name), [*path], str(context), str(joiner)]:
-            if kind not in _BLOCK_KINDS or place not in _ANCHOR_KINDS:
-                raise WireError(f"unknown block {kind!r} at {place!r}")
-            anchor = Anchor(place, first, last, name)  # type: ignore[arg-type]
-            return Block(kind, text, anchor, tuple(map(str, path)), context, joiner)  # type: ignore[arg-type]
-        case ["notice", str(code), str(message)]:
-            return Notice(code, message)
-        case ["facts", str(media_type), str(encoding), str(title), str(language), dict(metadata)]:
-            return Facts(media_type, encoding, title, language, metadata)
+def _unpacked(event: list[Any]) -> ReadEvent:
+    kind, *values = event
+    shape = tuple(map(type, values))
+    if kind in _BLOCK_KINDS and shape == _BLOCK_SHAPE:
+        text, place, first, last, name, path, context, joiner = values
+        "".join(path)
+        if place in _ANCHOR_KINDS:
+            return Block(kind, text, Anchor(place, first, last, name), tuple(path), context, joiner)
+    elif kind == "notice" and shape == (str, str):
+        return Notice(*values)
+    elif kind == "facts" and shape == (str, str, str, str, dict):
+        return Facts(*values)
     raise WireError(f"unknown event {str(event)[:80]}")
 
 

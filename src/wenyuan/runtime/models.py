@@ -34,6 +34,11 @@ class Models:
                 self._embedders[name] = create_embedder(name, settings, cache_directory())
             return self._embedders[name]
 
+    def register(self, name: str, embedder: Embedder) -> None:
+        """Use a model of your own under a name that knowledge bases may give."""
+        with self._making:
+            self._embedders[name] = embedder
+
 
 def cache_directory() -> Path:
     """Where converted model weights are kept, shared by all libraries of a user."""

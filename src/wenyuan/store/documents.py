@@ -140,7 +140,8 @@ def publish(
 ) -> list[str]:
     """Make a revision the one its document serves, and return the revisions it supersedes.
 
-    This one row is all that searching looks at: everything staged before becomes visible with it.
+    This one row is all that searching looks at: everything staged before becomes visible with it. A
+    revision that comes too late, behind a newer one or the document's deletion, is superseded itself.
     """
     parameters: dict[str, Any] = {
         "id": revision_id,
@@ -160,19 +161,22 @@ def publish(
         "chunk_count = :chunk_count, text_length = :text_length, published_at = :now WHERE id = :id",
         parameters,
     )
-    superseded = tx.all(
-        "UPDATE revisions SET superseded_at = :now WHERE superseded_at IS NULL AND id <> :id AND document_id = "
-        "(SELECT document_id FROM revisions WHERE id = :id) AND number < (SELECT number FROM revisions WHERE id = :id) "
-        "RETURNING id",
-        parameters,
-    )
     row = tx.first(
         "UPDATE documents SET serving_revision_id = :id, updated_at = :now "
-        "WHERE id = (SELECT document_id FROM revisions WHERE id = :id) RETURNING id, knowledge_base_id",
+        "WHERE id = (SELECT document_id FROM revisions WHERE id = :id) AND deleted_at IS NULL AND NOT EXISTS "
+        "(SELECT 1 FROM revisions AS s, revisions AS r WHERE s.id = documents.serving_revision_id AND r.id = :id "
+        "AND s.number > r.number) RETURNING id, knowledge_base_id",
         parameters,
     )
-    if row is not None:
-        knowledge_bases.record_change(tx, row[1], row[0], "published")
+    if row is None:
+        tx.run("UPDATE revisions SET superseded_at = :now WHERE id = :id", parameters)
+        return [revision_id]
+    knowledge_bases.record_change(tx, row[1], row[0], "published")
+    superseded = tx.all(
+        "UPDATE revisions SET superseded_at = :now WHERE superseded_at IS NULL AND document_id = :document_id "
+        "AND number < (SELECT number FROM revisions WHERE id = :id) RETURNING id",
+        {**parameters, "document_id": row[0]},
+    )
     return [str(old[0]) for old in superseded]
 
 

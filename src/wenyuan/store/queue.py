@@ -114,11 +114,18 @@ def cancelled(tx: Writing, lease: Lease) -> None:
 
 
 def wait(tx: Writing, lease: Lease, problem: Problem, delay_ms: int) -> None:
-    """Put a job back until later, saying why."""
+    """Put a job back until later, saying why; one that was cancelled meanwhile only until its next claim."""
     tx.run(
-        "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, run_after = :after, problem = :problem "
+        "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, "
+        "run_after = CASE WHEN cancel_requested = 1 THEN :now ELSE :after END, problem = :problem "
         "WHERE id = :id AND fence = :fence AND state = 'running'",
-        {"id": lease.job.id, "fence": lease.fence, "after": tx.now + delay_ms, "problem": to_json(problem)},
+        {
+            "id": lease.job.id,
+            "fence": lease.fence,
+            "now": tx.now,
+            "after": tx.now + delay_ms,
+            "problem": to_json(problem),
+        },
     )
 
 
@@ -132,27 +139,34 @@ def release(tx: Writing, lease: Lease) -> None:
 
 
 def cancel(tx: Writing, subject_kind: str, subject_id: str) -> None:
-    """Cancel every job on a subject: at once where it waits, within one batch where it runs."""
+    """Cancel every job on a subject: at once where it waits, within one batch where it runs.
+
+    Purging goes on, whatever is cancelled: what it takes away is hidden already.
+    """
     parameters = {"kind": subject_kind, "id": subject_id, "now": tx.now}
     tx.run(
         "UPDATE jobs SET state = 'cancelled', finished_at = :now WHERE subject_kind = :kind AND subject_id = :id "
-        "AND state IN ('queued', 'waiting')",
+        "AND kind <> 'purge' AND state IN ('queued', 'waiting')",
         parameters,
     )
     tx.run(
-        "UPDATE jobs SET cancel_requested = 1 WHERE subject_kind = :kind AND subject_id = :id AND state = 'running'",
+        "UPDATE jobs SET cancel_requested = 1 WHERE subject_kind = :kind AND subject_id = :id "
+        "AND kind <> 'purge' AND state = 'running'",
         parameters,
     )
 
 
 def cancel_job(tx: Writing, job: Job) -> None:
-    """Cancel one job; an ended job stays as it ended."""
+    """Cancel one job; an ended job stays as it ended, and purging goes on."""
     parameters = {"id": job.id, "now": tx.now}
     tx.run(
-        "UPDATE jobs SET state = 'cancelled', finished_at = :now WHERE id = :id AND state IN ('queued', 'waiting')",
+        "UPDATE jobs SET state = 'cancelled', finished_at = :now "
+        "WHERE id = :id AND kind <> 'purge' AND state IN ('queued', 'waiting')",
         parameters,
     )
-    tx.run("UPDATE jobs SET cancel_requested = 1 WHERE id = :id AND state = 'running'", parameters)
+    tx.run(
+        "UPDATE jobs SET cancel_requested = 1 WHERE id = :id AND kind <> 'purge' AND state = 'running'", parameters
+    )
 
 
 def workers_at_work(tx: Reading) -> list[str]:

@@ -128,8 +128,11 @@ class SqliteDatabase:
 
     def integrity_problems(self) -> list[str]:
         """SQLite's own verdict on the file; empty when it is sound."""
-        with self.read() as tx:
-            return [str(row[0]) for row in tx.all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        try:
+            with self.read() as tx:
+                return [str(row[0]) for row in tx.all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+        except LibraryDamaged as error:
+            return [str(error.details["reason"])]
 
     def exists(self) -> bool:
         return self._path.exists()
@@ -170,11 +173,12 @@ class SqliteDatabase:
         while True:
             try:
                 connection.execute("PRAGMA journal_mode = WAL")
-                return
             except apsw.BusyError:
                 if time.monotonic() >= deadline:
                     raise
                 time.sleep(_RETRY_SECONDS)
+            else:
+                return
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -195,6 +199,9 @@ def _storage_error(error: apsw.Error, path: Path, lock_seconds: float) -> Wenyua
         case apsw.BusyError() | apsw.LockedError() | apsw.ProtocolError():
             return LibraryLocked(path=path, seconds=lock_seconds)
         case apsw.FullError():
+            return DiskFull(path=path)
+        case apsw.IOError() if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+            # The index of the write-ahead log has no room to grow.
             return DiskFull(path=path)
         case apsw.ReadOnlyError() | apsw.PermissionsError() | apsw.CantOpenError():
             return LibraryReadOnly(path=path, reason=str(error))

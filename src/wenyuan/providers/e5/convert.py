@@ -42,7 +42,9 @@ def converted_folder(cache_directory: Path, on_progress: Progress) -> Path:
                 if not is_complete(folder, WEIGHTS_IDENTITY):
                     _convert(folder, on_progress)
         except TimeoutError:
-            raise BuiltInModelMissing(reason=f"another process has been converting it in {folder} for too long") from None
+            raise BuiltInModelMissing(
+                reason=f"another process has been converting it in {folder} for too long"
+            ) from None
     return folder
 
 

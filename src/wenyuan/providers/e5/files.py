@@ -8,7 +8,6 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,9 +38,10 @@ def write_folder(folder: Path, version: str, write: Callable[[Path], None]) -> N
 
     The caller holds the lock of `folder`, so whatever an interrupted process left is removed.
     """
-    for leftover in folder.parent.glob(f"{folder.name}.partial-*"):
-        shutil.rmtree(leftover)
-    partial = Path(tempfile.mkdtemp(prefix=f"{folder.name}.partial-", dir=folder.parent))
+    partial = folder.with_name(f"{folder.name}.partial")
+    if partial.exists():
+        shutil.rmtree(partial)
+    partial.mkdir()
     try:
         write(partial)
         digests = {path.name: _digest(path) for path in sorted(partial.iterdir())}

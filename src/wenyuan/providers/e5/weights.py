@@ -185,10 +185,11 @@ class _Reader:
 
 
 def _read_shape(reader: _Reader) -> Shape:
-    *sizes, epsilon, block = reader.values("7ifi")
+    hidden, layers, heads, feed_forward, vocabulary, positions, token_types = sizes = reader.values("7i")
+    epsilon, block = reader.values("fi")
     if min(sizes) <= 0 or block != BLOCK_WEIGHTS or not 0 < epsilon < 1:
         raise reader.damaged("its sizes make no sense")
-    shape = Shape(*sizes, epsilon=epsilon)
+    shape = Shape(hidden, layers, heads, feed_forward, vocabulary, positions, token_types, epsilon)
     if shape.hidden % shape.heads or shape.hidden % BLOCK_WEIGHTS or shape.feed_forward % BLOCK_WEIGHTS:
         raise reader.damaged("its sizes make no sense")
     return shape

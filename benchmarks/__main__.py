@@ -1,0 +1,69 @@
+"""Measure and print: `python -m benchmarks [ingest] [query] [durability] [--sizes 1000,10000,100000]`."""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks import ingest, query
+from benchmarks.corpus import Corpus, load_corpus
+from benchmarks.report import machine, table
+from tests.crashing import crash_again_and_again
+from wenyuan.providers.registry import create_embedder
+from wenyuan.providers.settings import BUILT_IN_MODEL, BUILT_IN_SETTINGS
+from wenyuan.runtime.models import cache_directory
+
+_REAL_VECTORS = 600
+_PARTS = ("ingest", "query", "durability")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("parts", nargs="*", choices=[[], *_PARTS], default=list(_PARTS))
+    parser.add_argument("--sizes", default="1000,10000,100000")
+    parser.add_argument("--kills", type=int, default=100)
+    arguments = parser.parse_args()
+    parts = arguments.parts or _PARTS
+    print(f"Measured on {machine()}.\n", flush=True)
+    corpus = load_corpus()
+    if "ingest" in parts:
+        print(ingest.measure(corpus), flush=True)
+    if "query" in parts:
+        sizes = [int(size) for size in arguments.sizes.split(",")]
+        print(query.measure(corpus, _real_vectors(corpus), sizes), flush=True)
+    if "durability" in parts:
+        print(_durability(arguments.kills), flush=True)
+
+
+def _real_vectors(corpus: Corpus) -> NDArray[np.float32]:
+    embedder = create_embedder(BUILT_IN_MODEL, BUILT_IN_SETTINGS, cache_directory())
+    return embedder.embed([text[:300] for text in corpus.passages(_REAL_VECTORS, seed=3)], "passage", 3600.0)
+
+
+def _durability(kills: int) -> str:
+    rows = []
+    for processes in (1, 3):
+        with tempfile.TemporaryDirectory() as folder:
+            damage = crash_again_and_again(Path(folder), kills, processes, seed=processes)
+        rows.append(
+            (
+                processes,
+                damage.kills,
+                damage.lost,
+                damage.doubled,
+                damage.embedded_again,
+                damage.wrongly_visible,
+                len(damage.findings),
+                damage.seconds,
+            )
+        )
+    header = ("workers", "kill -9", "lost", "doubled", "embedded again", "wrongly visible", "check findings", "seconds")
+    return table("Durability", header, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Queries at several sizes: the whole retrieval without embedding the question, each list, and two peers."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import apsw
+import numpy as np
+from numpy.typing import NDArray
+
+import wenyuan as wy
+from benchmarks.corpus import Corpus, perturbed
+from benchmarks.report import median_and_p95, milliseconds, table
+from wenyuan.flows.embed import fingerprint
+from wenyuan.identifiers import new_id
+from wenyuan.language import RULE_SET_VERSION
+from wenyuan.language.postings import posting
+from wenyuan.rules.embedding_input import input_hash
+from wenyuan.runtime.library import Library
+from wenyuan.store import chunks, documents, indexes, vectors
+from wenyuan.store.rows import to_json
+from wenyuan.types import Anchor, Chunk, Document, Facts, IndexGeneration, ModelIdentity, Side
+
+_CHUNKS_PER_DOCUMENT = 20
+_DOCUMENTS_PER_TRANSACTION = 50
+_QUERIES = 60
+_MODEL = "benchmark/real-vectors"
+
+
+class StoredVectors:
+    """Answers each question with a vector made beforehand, so that no model is timed."""
+
+    similarity_floor = None
+    max_batch_texts = 32
+    max_batch_characters = 60_000
+
+    def __init__(self, questions: Sequence[str], made: NDArray[np.float32]) -> None:
+        self._vectors = dict(zip(questions, made, strict=True))
+        self.identity = ModelIdentity("benchmark", "real-vectors", made.shape[1])
+
+    def embed(self, texts: Sequence[str], side: Side, timeout: float) -> NDArray[np.float32]:
+        del side, timeout
+        return np.stack([self._vectors[text] for text in texts])
+
+
+def measure(corpus: Corpus, real: NDArray[np.float32], sizes: Sequence[int]) -> str:
+    """Measure every size and return the table."""
+    rows = []
+    for size in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            rows += _measure_size(Path(folder), corpus, real, size)
+    header = ("chunks", "what", "p50 ms", "p95 ms", "peer p50 ms", "peer ÷ ours", "note")
+    return table("Queries", header, rows)
+
+
+def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size: int) -> list[tuple[object, ...]]:
+    passages = list(corpus.passages(size, seed=size))
+    made = perturbed(real, size, seed=1)
+    questions = _questions(passages)
+    asked = perturbed(real, len(questions), seed=2)
+    environment = {"WENYUAN_DEFAULTS_EMBEDDING_MODEL": ""}
+    with wy.open(folder / "library", environment=environment) as library:
+        generation = _fill(library, passages, made)
+    gc.collect()
+    cold, resident = _cold(folder, questions[0], asked[0])
+    with wy.open(folder / "library", environment=environment) as library:
+        library.models.register(_MODEL, StoredVectors(questions, asked))
+        whole, keyword, vector = [], [], []
+        for question in questions:
+            whole.append(milliseconds(lambda question=question: library.search(question)))
+            stages = {stage["name"]: stage["ms"] for stage in library.traces(1)[0]["stages"]}
+            keyword.append(stages["keyword"])
+            vector.append(stages["vector"])
+        recall = _recall(library, generation, made, asked)
+    exact = [milliseconds(lambda one=one: np.argpartition(made @ one, -10)[-10:]) for one in asked]
+    trigram = _trigram(folder / "trigram.db", passages, questions)
+    return [
+        (
+            size,
+            "whole retrieval",
+            *median_and_p95(whole),
+            "",
+            "",
+            f"cold first query {cold:.0f} ms, {resident:.0f} MB resident",
+        ),
+        (size, "keyword list", *median_and_p95(keyword), *_peer(trigram, keyword), "peer: SQLite FTS5 trigram"),
+        (
+            size,
+            "vector list",
+            *median_and_p95(vector),
+            *_peer(exact, vector),
+            f"recall@10 {recall:.3f}; peer: exact float32 with numpy",
+        ),
+    ]
+
+
+def _peer(peer: Sequence[float], ours: Sequence[float]) -> tuple[float, float]:
+    theirs = median_and_p95(peer)[0]
+    return theirs, theirs / median_and_p95(ours)[0]
+
+
+def _questions(passages: Sequence[str]) -> list[str]:
+    """Questions of a few words that stand together in a passage, as people ask them."""
+    step = max(1, len(passages) // _QUERIES)
+    questions = []
+    for passage in passages[::step][:_QUERIES]:
+        words = passage.split()
+        questions.append(" ".join(words[3:9]) if len(words) > 12 else passage[10:26])
+    return list(dict.fromkeys(questions))
+
+
+def _fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) -> IndexGeneration:
+    """Store passages with their vectors as ingestion would, without reading files or calling a model."""
+    base = library.knowledge_bases.find(None)
+    identity = ModelIdentity("benchmark", "real-vectors", made.shape[1])
+    print_of = fingerprint(identity)
+    with library._database.write() as tx:
+        tx.run("UPDATE knowledge_bases SET embedding_model = :model", {"model": _MODEL})
+        lexical = indexes.ensure_active(tx, new_id("gen"), base.id, "lexical", str(RULE_SET_VERSION), {})
+        vector = indexes.ensure_active(tx, new_id("gen"), base.id, "vector", print_of, {"model": _MODEL}, made.shape[1])
+        model = vectors.model_key(tx, print_of, identity, to_json(identity))
+        tx.run("INSERT INTO blobs (sha256, size, created_at) VALUES ('00', 0, 0)")
+    starts = range(0, len(passages), _CHUNKS_PER_DOCUMENT)
+    for group in (
+        starts[at : at + _DOCUMENTS_PER_TRANSACTION] for at in range(0, len(starts), _DOCUMENTS_PER_TRANSACTION)
+    ):
+        with library._database.write() as tx:
+            for start in group:
+                document = Document(new_id("doc"), base.id, base.owner, f"/{start}", f"{start}.txt", True, None, 0, 0)
+                revision = new_id("rev")
+                documents.add_document(tx, document)
+                documents.add_revision(tx, revision, document, "00", 0, base.chunking)
+                texts = passages[start : start + _CHUNKS_PER_DOCUMENT]
+                hashes = [input_hash(f"{start + seq}") for seq in range(len(texts))]
+                made_chunks = [Chunk(seq, text, 0, len(text), Anchor("lines", 1, 1)) for seq, text in enumerate(texts)]
+                keys = chunks.stage_chunks(tx, revision, list(zip(made_chunks, hashes, strict=True)))
+                tx.lexical.add(
+                    tx,
+                    lexical.number,
+                    [(key, posting(document.name, (), text, "")) for key, text in zip(keys, texts, strict=True)],
+                )
+                vectors.save(tx, model, hashes, made[start : start + len(texts)])
+                documents.publish(tx, revision, Facts("text/plain"), (), len(texts), 0)
+                vectors.pack(tx, vector.id, model, revision, vector.dimensions)
+                indexes.record_progress(tx, vector.id, revision, "ready", len(texts), len(texts))
+    return vector
+
+
+def _recall(
+    library: Library, generation: IndexGeneration, made: NDArray[np.float32], asked: NDArray[np.float32]
+) -> float:
+    """recall@10 of the vector list against exact float32 search. Chunk keys count the passages from 1."""
+    cache = library._retrieving.vectors
+    found = 0
+    with library._database.read() as tx:
+        model = vectors.known_model_key(tx, generation.fingerprint) or 0
+        for one in asked:
+            exact = set((np.argpartition(made @ one, -10)[-10:] + 1).tolist())
+            found += len(exact & {key for key, _ in cache.search(tx, generation, model, one, None, 10)})
+    return found / (10 * len(asked))
+
+
+def _cold(folder: Path, question: str, vector: NDArray[np.float32]) -> tuple[float, float]:
+    """First query of a fresh process, in milliseconds, and that process's memory in megabytes."""
+    np.save(folder / "question.npy", vector)
+    result = subprocess.run(
+        [sys.executable, "-m", "benchmarks.cold", str(folder), question],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "WENYUAN_DEFAULTS_EMBEDDING_MODEL": ""},
+    )
+    milliseconds_taken, megabytes = result.stdout.split()
+    return float(milliseconds_taken), float(megabytes)
+
+
+def _trigram(path: Path, passages: Sequence[str], questions: Sequence[str]) -> list[float]:
+    """The usual way to search Chinese in SQLite: FTS5's own trigram tokenizer."""
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE VIRTUAL TABLE passages USING fts5(text, tokenize='trigram')")
+    with connection:
+        connection.executemany("INSERT INTO passages (text) VALUES (?)", ((passage,) for passage in passages))
+    sql = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT 10"
+
+    def ask(question: str) -> list[object]:
+        words = [word for word in question.split() if len(word) > 2] or [question]
+        return list(connection.execute(sql, (" OR ".join(f'"{word}"' for word in words),)))
+
+    times = [milliseconds(lambda question=question: ask(question.replace('"', " "))) for question in questions]
+    connection.close()
+    return times

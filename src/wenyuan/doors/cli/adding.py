@@ -1,0 +1,217 @@
+"""`wenyuan init` and `wenyuan add`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import App, Parameter
+
+from wenyuan.doors.cli.progress import Watching
+from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
+from wenyuan.errors import DocumentNotFound
+from wenyuan.types import Problem
+
+if TYPE_CHECKING:
+    from wenyuan.runtime.documents import DocumentView
+    from wenyuan.runtime.library import Library
+
+
+def register(app: App) -> None:
+    app.command(init)
+    app.command(add)
+
+
+def init(path: Path | None = None, /, *, session: Given) -> int:
+    """Make a library, with its default knowledge base.
+
+    Parameters
+    ----------
+    path
+        Folder to make it in; else the one that --library or $WENYUAN_LIBRARY names, or the usual one.
+    """
+    if path is not None:
+        session = replace(session, path=path)
+    existed = (session.library / "wenyuan.db").exists()
+    with session.open(create=True) as library:
+        session.show({"library": library.path, "created": not existed}, lambda: _show_made(session, library, existed))
+    return OK
+
+
+def _show_made(session: Session, library: Library, existed: bool) -> None:
+    say, out = session.say, session.out
+    out.line(say("init.existed" if existed else "init.made"), (str(library.path), "bold"), whole=True)
+    out.line(say("next"), session.command(say("next.add")), whole=True)
+
+
+def add(
+    *paths: Annotated[Path, Parameter(required=True)],
+    kb: str | None = None,
+    exclude: list[str] | None = None,
+    wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
+    session: Given,
+) -> int:
+    """Add files and folders; what was added before is updated where it changed.
+
+    Ends with exit code 4 where a file could not be read; the others are in nevertheless.
+
+    Parameters
+    ----------
+    paths
+        Files and folders to add.
+    kb
+        Knowledge base to add to; else the default one.
+    exclude
+        Glob pattern of names or paths to leave out; may be given several times.
+    wait
+        Read and embed the files now (the default), or leave that to `wenyuan worker`.
+    """
+    with session.open(create=True) as library:
+        taken: dict[str, Added] = {}
+        try:
+            with Watching(session) as watch:
+                report = library.add(
+                    *paths,
+                    kb=kb,
+                    exclude=exclude or (),
+                    wait=wait,
+                    watch=watch,
+                    on_received=lambda one: taken.update(
+                        {one.source: Added(one.source, one.outcome, one.document_id, one.problem)}
+                    ),
+                )
+        except KeyboardInterrupt:
+            show_interrupted(session, library)
+            return INTERRUPTED
+        summary = _summary(library, kb, list(taken.values()), dict(report.passed_over), settled=wait)
+    session.show(summary, lambda: _show_summary(session, summary))
+    return DOCUMENT_AT_FAULT if summary.failed else OK
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What became of one file. `outcome` is None where it was not even taken in."""
+
+    source: str
+    outcome: str | None
+    document_id: str | None
+    problem: Problem | None = None
+    semantic: str = ""
+    notices: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    knowledge_base: str
+    counts: dict[str, int]
+    passed_over: dict[str, int]
+    files: list[Added]
+    failed: list[Added] = field(default_factory=list)
+    waiting: list[Problem] = field(default_factory=list)
+    semantic_problems: list[Problem] = field(default_factory=list)
+    settled: bool = True
+
+
+def _summary(
+    library: Library, kb: str | None, taken: list[Added], passed_over: dict[str, int], *, settled: bool
+) -> Summary:
+    waiting: dict[str, Problem] = {}
+    semantic: dict[str, Problem] = {}
+    files = []
+    for one in taken:
+        view = _view(library, one) if settled else None
+        if view is not None:
+            failed = view.latest.state == "failed"
+            problem = view.latest.problem if failed else None
+            one = replace(one, problem=problem, semantic=view.semantic.state, notices=len(view.latest.notices))
+            if view.waiting is not None:
+                waiting[view.waiting.message] = view.waiting
+            if view.semantic.problem is not None:
+                semantic[view.semantic.problem.message] = view.semantic.problem
+        files.append(one)
+    failed_files = [one for one in files if one.problem is not None]
+    counts = Counter(one.outcome for one in files if one.problem is None and one.outcome is not None)
+    return Summary(
+        library.knowledge_bases.find(kb).name,
+        {**{outcome: counts[outcome] for outcome in ("added", "updated", "unchanged", "retried")}},
+        passed_over,
+        files,
+        failed_files,
+        list(waiting.values()),
+        list(semantic.values()),
+        settled,
+    )
+
+
+def _view(library: Library, one: Added) -> DocumentView | None:
+    if one.document_id is None:
+        return None
+    try:
+        return library.documents.show(one.document_id)
+    except DocumentNotFound:
+        # Deleted by someone else since it was added.
+        return None
+
+
+def _show_summary(session: Session, summary: Summary) -> None:
+    say, out = session.say, session.out
+    taken = sum(summary.counts.values())
+    if not summary.files:
+        out.line(say("add.nothing"))
+    else:
+        parts = [say(f"add.{outcome}", n=n) for outcome, n in summary.counts.items() if n]
+        counted = say("list.separator").join(parts) or say("add.none")
+        out.line((say("add.summary", kb=summary.knowledge_base, counts=counted), "bold"))
+    if summary.passed_over:
+        reasons = say("list.separator").join(f"{n} {_reason(session, why)}" for why, n in summary.passed_over.items())
+        out.line(say("add.passed-over", reasons=reasons))
+    _show_problems(session, summary)
+    if noted := sum(1 for one in summary.files if one.notices):
+        out.line(say("add.notices", n=noted, command=session.command("docs list")))
+    if taken and not summary.settled:
+        out.line(say("add.queued"), session.command("worker --drain"), whole=True)
+    elif taken:
+        out.line(say("next"), session.command(say("next.ask")), whole=True)
+
+
+def _reason(session: Session, why: str) -> str:
+    return why if why.startswith(".") else session.say(f"passed-over.{why}")
+
+
+def _show_problems(session: Session, summary: Summary) -> None:
+    say, out = session.say, session.out
+    if summary.failed:
+        out.line((say("add.failed", n=len(summary.failed)), "bold red"))
+    for one in summary.failed:
+        out.line(one.source, indent=2, whole=True)
+        if one.problem is not None:
+            session.show_problem(one.problem, out, indent=4)
+    for heading, problems in (("add.waiting", summary.waiting), ("add.semantic-failed", summary.semantic_problems)):
+        for problem in problems:
+            out.line((say(heading), "bold yellow"))
+            session.show_problem(problem, out, indent=2)
+
+
+def show_interrupted(session: Session, library: Library) -> None:
+    """Say what is left and how to go on, after Ctrl-C."""
+    progress = library.jobs.progress()
+    files = progress.files_queued + sum(job.kind == "ingest" for job in progress.running)
+    passages = max(0, progress.chunks_total - progress.chunks_embedded)
+    command = session.command("worker --drain")
+    value: dict[str, Any] = {
+        "error": {
+            "code": "interrupted",
+            "message": session.say("interrupted.left", files=files, passages=passages),
+            "hint": session.say("interrupted.hint", command=command),
+        },
+        "files_left": files,
+        "passages_left": passages,
+    }
+    session.show(value, lambda: _show_left(session, value["error"]))
+
+
+def _show_left(session: Session, error: dict[str, str]) -> None:
+    session.notes.line(("interrupted: ", "bold yellow"), error["message"])
+    session.notes.line(("hint: ", "bold"), error["hint"], whole=True)

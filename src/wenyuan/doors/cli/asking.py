@@ -1,0 +1,158 @@
+"""`wenyuan search` and `wenyuan ask`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from cyclopts import App
+
+from wenyuan.doors.cli.output import Part
+from wenyuan.doors.cli.places import anchor_label, citation_label, clickable, heading_label
+from wenyuan.doors.cli.session import OK, Given, Session
+from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult
+
+_EXCERPT_BEFORE, _EXCERPT_LENGTH = 60, 320
+
+Arm = Literal["structured", "keyword", "vector"]
+
+
+def register(app: App) -> None:
+    app.command(search)
+    app.command(ask)
+
+
+def search(
+    question: str,
+    /,
+    *,
+    kb: list[str] | None = None,
+    document: list[str] | None = None,
+    top_k: int | None = None,
+    arm: list[Arm] | None = None,
+    full: bool = False,
+    session: Given,
+) -> int:
+    """Find the passages that answer a question, best first.
+
+    Parameters
+    ----------
+    question
+        Words, a date, a version or a name; a question that begins with a hyphen goes behind `--`.
+    kb
+        Knowledge base to search; may be given several times. Else all that are not archived.
+    document
+        Document to search, by id, path or name; may be given several times.
+    top_k
+        How many passages to show at most.
+    arm
+        List to search: structured (dates, versions, codes), keyword or vector; may be given several times.
+    full
+        Show passages whole instead of an excerpt around the words that matched.
+    """
+    arms: dict[str, Sequence[ArmName]] = {"arms": arm} if arm else {}
+    with session.open() as library:
+        result = library.search(question, kb=kb, documents=document, top_k=top_k, **arms)
+    session.show(result, lambda: _show_result(session, result, full))
+    return OK
+
+
+def ask(
+    question: str, /, *, kb: list[str] | None = None, document: list[str] | None = None, session: Given
+) -> int:
+    """Answer a question with sentences from the documents, word for word, each with its place.
+
+    Parameters
+    ----------
+    question
+        The question; one that begins with a hyphen goes behind `--`.
+    kb
+        Knowledge base to search; may be given several times. Else all that are not archived.
+    document
+        Document to answer from, by id, path or name; may be given several times.
+    """
+    with session.open() as library:
+        answer = library.ask(question, kb=kb, documents=document)
+    session.show(answer, lambda: _show_answer(session, answer))
+    return OK
+
+
+def _show_result(session: Session, result: SearchResult, full: bool) -> None:
+    say, out = session.say, session.out
+    for rank, hit in enumerate(result.hits, start=1):
+        _show_hit(session, rank, hit, full)
+    out.line((result.explanation, "bold" if result.hits else "bold yellow"))
+    show_degraded(session, result.degraded)
+    if result.hits:
+        out.line((say("search.open", command=session.command("docs open ID")), "dim"), whole=True)
+    _show_trace(session, result)
+
+
+def _show_hit(session: Session, rank: int, hit: Hit, full: bool) -> None:
+    out, passage = session.out, hit.passage
+    where = [anchor_label(session.say, passage.chunk.anchor), heading_label(passage.chunk.heading_path)]
+    out.line((f"{rank}  ", "bold"), (passage.document_name, "bold cyan"), f"  {' · '.join(filter(None, where))}")
+    lists = [session.say("search.rank", arm=session.say(f"arm.{arm}"), rank=place) for arm, place in hit.ranks.items()]
+    match = session.say("match.hybrid" if hit.match_type == "hybrid" else f"arm.{hit.match_type}")
+    out.line((f"{match}: {session.say('list.separator').join(lists)}  ", "dim"), passage.chunk_id, indent=3)
+    out.line(*_highlighted(hit, full), indent=3)
+    out.line("")
+
+
+def _highlighted(hit: Hit, full: bool) -> list[Part]:
+    """A passage's words with those that matched marked, cut to an excerpt around the first of them."""
+    text = hit.passage.chunk.text
+    start, end = 0, len(text)
+    if not full and len(text) > _EXCERPT_LENGTH:
+        first = hit.highlights[0].start if hit.highlights else 0
+        start = max(0, min(first - _EXCERPT_BEFORE, len(text) - _EXCERPT_LENGTH))
+        end = start + _EXCERPT_LENGTH
+    parts: list[Part] = ["…"] if start else []
+    for span in hit.highlights:
+        if span.end <= start or span.start >= end:
+            continue
+        parts += [text[start : span.start], (text[max(start, span.start) : min(end, span.end)], "bold underline")]
+        start = min(end, span.end)
+    return [*parts, text[start:end], *(["…"] if end < len(text) else [])]
+
+
+def _show_answer(session: Session, answer: Answer) -> None:
+    say, out = session.say, session.out
+    out.line((answer.text, "" if answer.citations else "bold yellow"))
+    out.line("")
+    for citation in answer.citations:
+        _show_citation(session, citation)
+    if answer.citations:
+        out.line("")
+    out.line((say(f"grounded.{answer.grounded}"), "green" if answer.grounded == "likely" else "yellow"))
+    show_degraded(session, answer.search.degraded)
+    _show_trace(session, answer.search)
+
+
+def _show_citation(session: Session, citation: Citation) -> None:
+    heading = f" ({heading_label(citation.heading_path)})" if citation.heading_path else ""
+    label = citation_label(session.say, citation.document_name, citation.anchor)
+    session.out.line((f"[{citation.number}] ", "bold"), (label, "cyan"), heading)
+    session.out.line((clickable(citation.source, citation.anchor), "dim"), indent=4, whole=True)
+
+
+def show_degraded(session: Session, degraded: Sequence[str]) -> None:
+    """One line for each thing a search had to do without."""
+    for name in degraded:
+        session.out.line((session.say("note"), "bold yellow"), degradation(session, name))
+
+
+def degradation(session: Session, name: str) -> str:
+    """A degradation's stable name, with a sentence where there is one for its kind."""
+    if partial := re.fullmatch(r"vector-partial: (\d+) of (\d+) documents", name):
+        return session.say("degraded.vector-partial", seen=int(partial[1]), total=int(partial[2]))
+    stage, _, reason = name.partition(": ")
+    if stage in ("embed", "answer"):
+        return session.say(f"degraded.{stage}", reason=reason)
+    return name
+
+
+def _show_trace(session: Session, result: SearchResult) -> None:
+    command = session.command(f"explain {result.trace_id}")
+    session.out.line((session.say("trace", trace=result.trace_id, command=command), "dim"), whole=True)

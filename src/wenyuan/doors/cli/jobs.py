@@ -1,0 +1,178 @@
+"""`wenyuan jobs` and `wenyuan worker`."""
+
+from __future__ import annotations
+
+import datetime
+import logging
+import signal
+import time
+from types import FrameType
+
+from cyclopts import App
+
+from wenyuan.doors.cli.adding import show_interrupted
+from wenyuan.doors.cli.output import Column, Part
+from wenyuan.doors.cli.progress import Watching
+from wenyuan.doors.cli.session import INTERRUPTED, OK, Given, Session
+from wenyuan.types import Job
+
+_STYLES = {"done": "green", "failed": "bold red", "running": "cyan", "waiting": "yellow"}
+_JOBS_SHOWN = 100
+
+
+def register(app: App) -> None:
+    group = App(name="jobs", help="Jobs: what is being done, what waits, and what went wrong.")
+    group.command(show_all, name="list")
+    group.command(show)
+    group.command(cancel)
+    app.command(group)
+    app.command(worker)
+
+
+def show_all(*, live: bool = False, limit: int = _JOBS_SHOWN, session: Given) -> int:
+    """List the jobs, newest first.
+
+    Parameters
+    ----------
+    live
+        Only those that are queued, running or put off.
+    limit
+        How many to show at most.
+    """
+    with session.open() as library:
+        jobs = library.jobs.list(only_live=live, limit=limit)
+    session.show(jobs, lambda: _show_list(session, jobs))
+    return OK
+
+
+def show(job: str, /, *, session: Given) -> int:
+    """Show one job.
+
+    Parameters
+    ----------
+    job
+        Its id.
+    """
+    with session.open() as library:
+        found = library.jobs.show(job)
+    session.show(found, lambda: _show_one(session, found))
+    return OK
+
+
+def cancel(job: str, /, *, session: Given) -> int:
+    """Cancel a job: at once where it waits, at its next batch where it runs.
+
+    Parameters
+    ----------
+    job
+        Its id.
+    """
+    with session.open() as library:
+        found = library.jobs.cancel(job)
+    session.show(found, lambda: _show_one(session, found))
+    return OK
+
+
+def worker(*, drain: bool = False, max_jobs: int | None = None, session: Given) -> int:
+    """Do the library's work: read files, embed passages, purge what was deleted.
+
+    Runs until it is stopped by Ctrl-C or SIGTERM; the work then goes on where it was with the next worker.
+
+    Parameters
+    ----------
+    drain
+        End when there is nothing left to do now.
+    max_jobs
+        End after so many jobs, or when there is nothing left to do now.
+    """
+    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
+    signal.signal(signal.SIGTERM, _interrupt)
+    with session.open() as library:
+        began = time.time_ns() // 1_000_000
+        try:
+            with Watching(session) as watch:
+                if drain or max_jobs is not None:
+                    taken = library.drain(max_jobs, watch)
+                else:
+                    session.notes.line(session.say("worker.started", library=str(library.path)), whole=True)
+                    library.work(watch)
+                    taken = 0
+        except KeyboardInterrupt:
+            show_interrupted(session, library)
+            return INTERRUPTED
+        recent = library.jobs.list(limit=max(_JOBS_SHOWN, taken))
+        failed = sum(job.state == "failed" and (job.finished_at or 0) >= began for job in recent)
+    done = {"jobs": taken, "failed": failed}
+    session.show(done, lambda: _show_drained(session, taken, failed))
+    return OK
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    """Let a request to end take the way of Ctrl-C, which stops the worker cleanly."""
+    raise KeyboardInterrupt
+
+
+def _show_drained(session: Session, taken: int, failed: int) -> None:
+    session.out.line(session.say("worker.drained", n=taken))
+    if failed:
+        session.out.line((session.say("worker.failed", n=failed), "bold red"), session.command("docs list"), whole=True)
+
+
+def _state(session: Session, job: Job) -> Part:
+    state = "cancelling" if job.cancel_requested and job.state == "running" else job.state
+    return session.say(f"job.{state}"), _STYLES.get(job.state, "")
+
+
+def _progress(job: Job) -> str:
+    return f"{job.done}/{job.total}" if job.total else ""
+
+
+def _time(milliseconds: int | None) -> str:
+    """A moment in local time, to the second (ISO 8601)."""
+    if milliseconds is None:
+        return ""
+    moment = datetime.datetime.fromtimestamp(milliseconds / 1000).astimezone()
+    return moment.isoformat(sep=" ", timespec="seconds")
+
+
+def _show_list(session: Session, jobs: list[Job]) -> None:
+    say = session.say
+    if not jobs:
+        session.out.line(say("jobs.none"))
+        return
+    columns = [
+        Column(say("column.id"), whole=True),
+        Column(say("column.job")),
+        Column(say("column.state")),
+        Column(say("column.progress"), "right"),
+        Column(say("column.attempts"), "right"),
+        Column(say("column.created")),
+        Column(say("column.reason")),
+    ]
+    rows: list[list[Part]] = []
+    for job in jobs:
+        reason = session.worded(job.problem).message if job.problem is not None else ""
+        kind = say(f"job.kind.{job.kind}")
+        times = [str(job.attempts), _time(job.created_at)]
+        rows.append([job.id, kind, _state(session, job), _progress(job), *times, reason])
+    session.out.table(columns, rows)
+
+
+def _show_one(session: Session, job: Job) -> None:
+    say = session.say
+    facts: list[tuple[str, Part]] = [
+        ("column.id", job.id),
+        ("column.job", f"{say(f'job.kind.{job.kind}')} · {job.subject_id}"),
+        ("column.state", _state(session, job)),
+        ("column.stage", job.stage),
+        ("column.progress", _progress(job)),
+        ("column.attempts", str(job.attempts)),
+        ("column.created", _time(job.created_at)),
+        ("column.started", _time(job.started_at)),
+        ("column.finished", _time(job.finished_at)),
+    ]
+    for title, value in facts:
+        if value:
+            session.out.line((f"{say(title)}: ", "bold"), value)
+    if job.problem is not None:
+        session.show_problem(job.problem, session.out)

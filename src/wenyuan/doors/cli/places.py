@@ -1,0 +1,31 @@
+"""How a place in a document is written: for people, and so that an editor opens it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from wenyuan.doors.cli.messages import Messages
+from wenyuan.types import Anchor
+
+
+def anchor_label(say: Messages, anchor: Anchor) -> str:
+    """For people: `lines 12–18`, `page 3`."""
+    span = str(anchor.first) if anchor.first == anchor.last else f"{anchor.first}–{anchor.last}"
+    label = say(f"anchor.{anchor.kind}", span=span, n=anchor.last - anchor.first + 1)
+    return f"{anchor.name} · {label}" if anchor.name else label
+
+
+def citation_label(say: Messages, name: str, anchor: Anchor) -> str:
+    """`notes.md:12-18` where lines are counted, else the name with its page or place."""
+    if anchor.kind != "lines":
+        return f"{name}, {anchor_label(say, anchor)}"
+    return f"{name}:{anchor.first}" + (f"-{anchor.last}" if anchor.last != anchor.first else "")
+
+
+def clickable(source: str, anchor: Anchor) -> str:
+    """`/path/notes.md:12`, as terminals and editors open it."""
+    return f"{source}:{anchor.first}" if anchor.kind == "lines" else source
+
+
+def heading_label(heading_path: Sequence[str]) -> str:
+    return " › ".join(heading_path)

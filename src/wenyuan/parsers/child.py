@@ -1,0 +1,108 @@
+"""The process in which files are read: `python -m wenyuan.parsers.child`, started by `sandbox`.
+
+Requests come on standard input, one at a time; answers leave on standard output. The limits are
+kept by the kernel: address space, processor time per file, and the size of files it could write.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import resource
+import select
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from wenyuan.errors import DocumentError, ParserMemory
+from wenyuan.parsers.reading import read_file
+from wenyuan.parsers.wire import decode_request, encode_done, encode_error, encode_events
+from wenyuan.types import Block, ReadEvent
+
+_BATCH_CHARACTERS = 1 << 16
+_BATCH_EVENTS = 512
+_LARGEST_WRITTEN_FILE = 1 << 24
+
+
+def main() -> None:
+    """Serve requests until standard input ends. Arguments: bytes of memory, seconds per file."""
+    memory_bytes, seconds = int(sys.argv[1]), int(sys.argv[2])
+    answers = os.dup(1)
+    # Whatever a library prints must not be taken for an answer.
+    os.dup2(2, 1)
+    _lower_limit(resource.RLIMIT_AS, memory_bytes)
+    _lower_limit(resource.RLIMIT_FSIZE, _LARGEST_WRITTEN_FILE)
+    _lower_limit(resource.RLIMIT_CORE, 0)
+    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+    for line in sys.stdin.buffer:
+        path, name = decode_request(line)
+        _allow_processor_time(seconds)
+        _die_with_parent(True)
+        last_line = _read(Path(path), name, answers, memory_bytes)
+        _die_with_parent(False)
+        _send(answers, last_line)
+
+
+def _read(path: Path, name: str, answers: int, memory_bytes: int) -> bytes:
+    """Send what is in the file, and return the line that says how it ended."""
+    try:
+        for batch in _batches(read_file(path, name)):
+            _send(answers, batch)
+    except DocumentError as error:
+        return encode_error(error)
+    except MemoryError:
+        return encode_error(ParserMemory(name=name, limit=f"{memory_bytes >> 20} MB"))
+    return encode_done()
+
+
+def _batches(events: Iterable[ReadEvent]) -> Iterable[bytes]:
+    batch: list[ReadEvent] = []
+    size = 0
+    for event in events:
+        batch.append(event)
+        size += len(event.text) if isinstance(event, Block) else 0
+        if size >= _BATCH_CHARACTERS or len(batch) >= _BATCH_EVENTS:
+            yield encode_events(batch)
+            batch, size = [], 0
+    if batch:
+        yield encode_events(batch)
+
+
+def _send(answers: int, line: bytes) -> None:
+    view = memoryview(line)
+    while view:
+        view = view[os.write(answers, view) :]
+
+
+def _lower_limit(kind: int, value: int) -> None:
+    _, hard = resource.getrlimit(kind)
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(kind, (value, value))
+
+
+def _allow_processor_time(seconds: int) -> None:
+    """Let this process use `seconds` more of processor time; then the kernel sends SIGXCPU."""
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    used = usage.ru_utime + usage.ru_stime
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(used) + seconds + 1, hard))
+
+
+def _die_with_parent(wanted: bool) -> None:
+    """While a file is read, let the kernel kill this process when its parent is gone.
+
+    The parent holds the other end of standard input and sends nothing meanwhile, so the only news
+    from that pipe is its end; it arrives as SIGIO, even in the middle of a library's loop.
+    """
+    flags = fcntl.fcntl(0, fcntl.F_GETFL)
+    fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if wanted else flags & ~os.O_ASYNC)
+    if wanted:
+        poll = select.poll()
+        poll.register(0, 0)
+        if poll.poll(0):
+            sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""Reading files in a child process, so that a hostile one costs nothing but itself.
+
+The child's memory and processor time are limited by the kernel, its time and output by the parent,
+which kills it when it breaks a limit, crashes, or is no longer listened to. A child that behaves
+reads many files: starting one costs more than reading a small file.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import select
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from wenyuan.errors import (
+    DocumentError,
+    FileEmpty,
+    FileTooLarge,
+    FileUnreadable,
+    FileVanished,
+    ParserCrashed,
+    ParserMemory,
+    ParserOutputTooLarge,
+    ParserTimeout,
+)
+from wenyuan.parsers.wire import Done, WireError, decode_message, encode_request
+from wenyuan.types import ReadEvent
+
+FILES_PER_CHILD = 500
+"""A child is replaced after this many files, so that what its libraries leak stays small."""
+
+_READ_BYTES = 1 << 18
+_SECONDS_TO_DIE = 5.0
+_PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "TMPDIR", "TZ")
+"""The child's whole environment: keys and tokens of the parent are none of its business."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadLimits:
+    """What reading one file may cost. Sizes are bytes; the output is what the parser hands over."""
+
+    file_bytes: int = 1 << 30
+    parse_seconds: float = 120.0
+    parse_memory_bytes: int = 1 << 30
+    parse_output_bytes: int = 1 << 30
+
+
+def read_document(path: Path, name: str, limits: ReadLimits) -> Iterator[ReadEvent]:
+    """Yield what is in one file, read in a child process of its own. See `SandboxedReader.read`."""
+    with SandboxedReader(limits) as reader:
+        yield from reader.read(path, name)
+
+
+class SandboxedReader:
+    """Reads files one after the other in a child process. For one thread at a time; close it."""
+
+    def __init__(self, limits: ReadLimits) -> None:
+        self._limits = limits
+        self._child: _Child | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child process."""
+        child, self._child = self._child, None
+        if child is not None:
+            child.close()
+
+    def read(self, path: Path, name: str) -> Iterator[ReadEvent]:
+        """Yield the blocks, facts and notices of the file at `path`, whose own name is `name`.
+
+        Time the caller takes between two of them does not count; meanwhile the child waits. Closing
+        the iterator early kills the child. Raises `DocumentError`: what the parser raises, and
+        `FileVanished`, `FileUnreadable`, `FileEmpty`, `FileTooLarge`, `ParserTimeout`,
+        `ParserMemory`, `ParserOutputTooLarge`, `ParserCrashed`.
+        """
+        _check_file(path, name, self._limits)
+        child = self._ready_child()
+        healthy = False
+        try:
+            child.request(path, name)
+            while True:
+                message = child.answer(name)
+                if isinstance(message, Done):
+                    healthy = True
+                    return
+                if isinstance(message, DocumentError):
+                    healthy = not isinstance(message, ParserMemory)
+                    raise message
+                yield from message
+        finally:
+            if not healthy:
+                self.close()
+
+    def _ready_child(self) -> _Child:
+        if self._child is not None and not self._child.is_usable:
+            self.close()
+        if self._child is None:
+            self._child = _Child(self._limits)
+        return self._child
+
+
+def _check_file(path: Path, name: str, limits: ReadLimits) -> None:
+    try:
+        status = path.stat()
+    except FileNotFoundError as error:
+        raise FileVanished(path=str(path)) from error
+    except OSError as error:
+        raise FileUnreadable(path=str(path), reason=error.strerror or str(error)) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise FileUnreadable(path=str(path), reason="it is not a regular file")
+    if status.st_size == 0:
+        raise FileEmpty(name=name)
+    if status.st_size > limits.file_bytes:
+        raise FileTooLarge(name=name, size=status.st_size, limit=limits.file_bytes)
+
+
+class _Child:
+    """A process that reads files, and the two pipes to it."""
+
+    def __init__(self, limits: ReadLimits) -> None:
+        self._limits = limits
+        self._files = 0
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
+        self._process = subprocess.Popen(
+            [
+                *(sys.executable, "-P", "-X", "utf8", "-m", "wenyuan.parsers.child"),
+                *(str(limits.parse_memory_bytes), str(math.ceil(limits.parse_seconds))),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            bufsize=0,
+            env={key: os.environ[key] for key in _PASSED_ON if key in os.environ},
+            start_new_session=True,
+        )
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._requests = self._process.stdin
+        self._answers = self._process.stdout
+        self._poll = select.poll()
+        self._poll.register(self._answers, select.POLLIN)
+        self._pending = b""
+        self._seconds_left = 0.0
+        self._bytes_left = 0
+
+    @property
+    def is_usable(self) -> bool:
+        return self._files < FILES_PER_CHILD and self._is_alive()
+
+    def request(self, path: Path, name: str) -> None:
+        self._files += 1
+        self._seconds_left = self._limits.parse_seconds
+        self._bytes_left = self._limits.parse_output_bytes
+        try:
+            self._requests.write(encode_request(str(path.absolute()), name))
+        except BrokenPipeError as error:
+            raise ParserCrashed(name=name, reason=self._cause_of_death()) from error
+
+    def answer(self, name: str) -> list[ReadEvent] | Done | DocumentError:
+        """Return the next message, waiting for it as long as the limits allow."""
+        try:
+            return decode_message(self._line(name))
+        except WireError as error:
+            raise ParserCrashed(name=name, reason=f"unreadable answer: {error}") from error
+
+    def _line(self, name: str) -> bytes:
+        parts: list[bytes] = []
+        data = self._pending
+        while b"\n" not in data:
+            parts.append(data)
+            data = self._received(name)
+        end, _, self._pending = data.partition(b"\n")
+        return b"".join([*parts, end])
+
+    def _received(self, name: str) -> bytes:
+        began = time.monotonic()
+        ready = self._poll.poll(max(0.0, self._seconds_left) * 1000)
+        data = os.read(self._answers.fileno(), _READ_BYTES) if ready else b""
+        self._seconds_left -= time.monotonic() - began
+        if not ready:
+            raise ParserTimeout(name=name, seconds=f"{self._limits.parse_seconds:g}")
+        if not data:
+            raise self._obituary(name)
+        self._bytes_left -= len(data)
+        if self._bytes_left < 0:
+            raise ParserOutputTooLarge(name=name, limit=f"{self._limits.parse_output_bytes >> 20} MB")
+        return data
+
+    def _obituary(self, name: str) -> DocumentError:
+        cause = self._cause_of_death()
+        if cause == "SIGXCPU":
+            return ParserTimeout(name=name, seconds=f"{self._limits.parse_seconds:g}")
+        return ParserCrashed(name=name, reason=cause)
+
+    def _cause_of_death(self) -> str:
+        """Say in a few words what the process died of, once it has closed its end of the pipe."""
+        self._requests.close()
+        deadline = time.monotonic() + _SECONDS_TO_DIE
+        while self._is_alive() and time.monotonic() < deadline:
+            time.sleep(0.005)
+        code = self._end()
+        if code < 0:
+            return signal.Signals(-code).name
+        self._errors.seek(0)
+        last_line = self._errors.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+        return last_line[:200] or f"exit code {code}"
+
+    def _is_alive(self) -> bool:
+        # Without reaping it: its number must stay taken until its group is killed.
+        return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None
+
+    def _end(self) -> int:
+        """Kill the process and everything it started; return how it ended."""
+        if self._process.returncode is None:
+            os.killpg(self._process.pid, signal.SIGKILL)
+        return self._process.wait()
+
+    def close(self) -> None:
+        """End the process and give back what it held."""
+        self._end()
+        self._requests.close()
+        self._answers.close()
+        self._errors.close()

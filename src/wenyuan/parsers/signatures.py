@@ -1,0 +1,142 @@
+"""Formats that announce themselves in their first bytes."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import NamedTuple
+
+from wenyuan.parsers.source_file import opened
+
+
+class Format(NamedTuple):
+    """A media type and how to call it in a sentence."""
+
+    media_type: str
+    description: str
+
+
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN_DOCUMENT = "application/vnd.oasis.opendocument"
+
+PDF = Format("application/pdf", "a PDF document")
+ZIP = Format("application/zip", "a ZIP archive")
+OLE = Format("application/x-ole-storage", "an older Office document")
+
+_SIGNATURES = (
+    (0, b"%PDF-", PDF),
+    (0, b"PK\x03\x04", ZIP),
+    (0, b"PK\x05\x06", ZIP),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", OLE),
+    (0, b"{\\rtf", Format("application/rtf", "an RTF document")),
+    (0, b"%!PS", Format("application/postscript", "a PostScript document")),
+    (0, b"AT&TFORM", Format("image/vnd.djvu", "a DjVu document")),
+    (0, b"\x89PNG\r\n\x1a\n", Format("image/png", "a PNG picture")),
+    (0, b"\xff\xd8\xff", Format("image/jpeg", "a JPEG picture")),
+    (0, b"GIF87a", Format("image/gif", "a GIF picture")),
+    (0, b"GIF89a", Format("image/gif", "a GIF picture")),
+    (0, b"II*\x00", Format("image/tiff", "a TIFF picture")),
+    (0, b"MM\x00*", Format("image/tiff", "a TIFF picture")),
+    (8, b"WEBP", Format("image/webp", "a WebP picture")),
+    (0, b"8BPS", Format("image/vnd.adobe.photoshop", "a Photoshop picture")),
+    (0, b"\x00\x00\x01\x00", Format("image/x-icon", "an icon")),
+    (4, b"ftyphei", Format("image/heic", "a HEIC picture")),
+    (4, b"ftypavif", Format("image/avif", "an AVIF picture")),
+    (4, b"ftyp", Format("video/mp4", "an MPEG-4 recording")),
+    (8, b"WAVE", Format("audio/wav", "a WAV recording")),
+    (8, b"AVI ", Format("video/x-msvideo", "an AVI video")),
+    (0, b"ID3", Format("audio/mpeg", "an MP3 recording")),
+    (0, b"OggS", Format("audio/ogg", "an Ogg recording")),
+    (0, b"fLaC", Format("audio/flac", "a FLAC recording")),
+    (0, b"\x1aE\xdf\xa3", Format("video/x-matroska", "a Matroska video")),
+    (0, b"\x1f\x8b\x08", Format("application/gzip", "a gzip archive")),
+    (0, b"BZh", Format("application/x-bzip2", "a bzip2 archive")),
+    (0, b"\xfd7zXZ\x00", Format("application/x-xz", "an xz archive")),
+    (0, b"(\xb5/\xfd", Format("application/zstd", "a Zstandard archive")),
+    (0, b"7z\xbc\xaf'\x1c", Format("application/x-7z-compressed", "a 7-Zip archive")),
+    (0, b"Rar!\x1a\x07", Format("application/vnd.rar", "a RAR archive")),
+    (257, b"ustar", Format("application/x-tar", "a tar archive")),
+    (0, b"\x7fELF", Format("application/x-executable", "a program (ELF)")),
+    (0, b"MZ", Format("application/vnd.microsoft.portable-executable", "a Windows program")),
+    (0, b"\xcf\xfa\xed\xfe", Format("application/x-mach-binary", "a macOS program")),
+    (0, b"\xca\xfe\xba\xbe", Format("application/java-vm", "compiled Java")),
+    (0, b"\x00asm", Format("application/wasm", "a WebAssembly program")),
+    (0, b"SQLite format 3\x00", Format("application/vnd.sqlite3", "an SQLite database")),
+    (0, b"PAR1", Format("application/vnd.apache.parquet", "a Parquet table")),
+    (0, b"wOFF", Format("font/woff", "a font")),
+    (0, b"wOF2", Format("font/woff2", "a font")),
+    (0, b"OTTO", Format("font/otf", "a font")),
+    (0, b"\x00\x01\x00\x00\x00", Format("font/ttf", "a font")),
+    (0, b"BM", Format("image/bmp", "a BMP picture")),
+)
+# Letters that a text may well begin with say nothing unless what follows is binary.
+_LONGEST_WORD_LIKE = 4
+_PDF_MARK_WITHIN = 1024
+
+_ZIP_MEMBERS = (
+    ("word/document.xml", Format(f"{_OFFICE}.wordprocessingml.document", "a Word document")),
+    ("xl/workbook.xml", Format(f"{_OFFICE}.spreadsheetml.sheet", "an Excel workbook")),
+    ("xl/workbook.bin", Format("application/vnd.ms-excel.sheet.binary.macroenabled.12", "an Excel workbook")),
+    ("ppt/presentation.xml", Format(f"{_OFFICE}.presentationml.presentation", "a PowerPoint presentation")),
+    ("META-INF/MANIFEST.MF", Format("application/java-archive", "a Java archive")),
+)
+_ZIP_MIME_TYPES = (
+    (b"application/epub+zip", Format("application/epub+zip", "an EPUB book")),
+    (f"{_OPEN_DOCUMENT}.text".encode(), Format(f"{_OPEN_DOCUMENT}.text", "an OpenDocument text")),
+    (f"{_OPEN_DOCUMENT}.spreadsheet".encode(), Format(f"{_OPEN_DOCUMENT}.spreadsheet", "an OpenDocument spreadsheet")),
+    (f"{_OPEN_DOCUMENT}.presentation".encode(), Format(f"{_OPEN_DOCUMENT}.presentation", "an OpenDocument presentation")),
+)  # fmt: skip
+_OLE_STREAMS = (
+    ("EncryptedPackage", Format("application/x-ole-encrypted", "a password-protected Office document")),
+    ("WordDocument", Format("application/msword", "a Word 97 document")),
+    ("Workbook", Format("application/vnd.ms-excel", "an Excel 97 workbook")),
+    ("PowerPoint Document", Format("application/vnd.ms-powerpoint", "a PowerPoint 97 presentation")),
+    ("__properties_version1.0", Format("application/vnd.ms-outlook", "an Outlook message")),
+)
+
+
+def signature_format(start: bytes, is_binary: bool) -> Format | None:
+    """Return the format whose signature the first bytes of a file bear, if any.
+
+    `is_binary` says whether those bytes could not be text.
+    """
+    if b"%PDF-" in start[:_PDF_MARK_WITHIN]:
+        return PDF
+    for offset, signature, found in _SIGNATURES:
+        word_like = len(signature) <= _LONGEST_WORD_LIKE and signature.isalnum()
+        if start.startswith(signature, offset) and (is_binary or not word_like):
+            return found
+    return None
+
+
+def refined_format(found: Format, path: Path, start: bytes) -> Format:
+    """Look into a ZIP archive or an OLE storage for what it really is."""
+    if found is ZIP:
+        return _zip_format(path, start)
+    if found is OLE:
+        return _ole_format(path, start)
+    return found
+
+
+def _zip_format(path: Path, start: bytes) -> Format:
+    # EPUB and OpenDocument store their media type uncompressed as the first member.
+    mime_type = start[38:128] if start[30:38] == b"mimetype" else b""
+    for beginning, found in _ZIP_MIME_TYPES:
+        if mime_type.startswith(beginning):
+            return found
+    try:
+        with zipfile.ZipFile(path) as archive:
+            members = set(archive.namelist())
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        return ZIP
+    return next((found for member, found in _ZIP_MEMBERS if member in members), ZIP)
+
+
+def _ole_format(path: Path, start: bytes) -> Format:
+    # [MS-CFB]: sector size as a power of two at offset 30, first directory sector at offset 48.
+    sector_size = 1 << min(int.from_bytes(start[30:32], "little"), 12)
+    directory_sector = int.from_bytes(start[48:52], "little")
+    with opened(path) as file:
+        file.seek((directory_sector + 1) * sector_size)
+        directory = file.read(4 * sector_size)
+    return next((found for stream, found in _OLE_STREAMS if stream.encode("utf-16-le") in directory), OLE)

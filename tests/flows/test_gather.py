@@ -1,0 +1,60 @@
+"""Which files a path means."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from wenyuan.errors import PathNotFound
+from wenyuan.flows.gather import Gathering, gather
+
+
+def made(root: Path, *names: str) -> None:
+    for name in names:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("x", "utf-8")
+
+
+def gathered(root: Path, *paths: Path, exclude: tuple[str, ...] = (), library: Path | None = None) -> list[str]:
+    found = gather(paths or [root], exclude, library or root / "none", Gathering())
+    return [path.relative_to(root).as_posix() for path in found]
+
+
+def test_a_folder_is_walked_in_order_without_hidden_and_generated_files(tmp_path: Path) -> None:
+    made(
+        tmp_path, "b.md", "a/手册.txt", ".git/config", ".hidden.md", "node_modules/x.js", "a/__pycache__/y.py", "~$b.md"
+    )
+    assert gathered(tmp_path) == ["b.md", "a/手册.txt"]
+
+
+def test_unread_types_are_counted_in_a_folder_and_taken_when_named(tmp_path: Path) -> None:
+    made(tmp_path, "a.png", "b.PNG", "c.txt")
+    gathering = Gathering()
+    assert [path.name for path in gather([tmp_path], (), tmp_path / "none", gathering)] == ["c.txt"]
+    assert gathering.passed_over[".png"] == 2
+    assert gathered(tmp_path, tmp_path / "a.png") == ["a.png"]
+
+
+def test_patterns_exclude_by_name_and_by_path(tmp_path: Path) -> None:
+    made(tmp_path, "keep.md", "draft-1.md", "old/x.md", "old/y.md")
+    assert gathered(tmp_path, exclude=("draft-*", "old/*")) == ["keep.md"]
+
+
+def test_a_file_meant_twice_comes_once(tmp_path: Path) -> None:
+    made(tmp_path, "a/x.md")
+    assert gathered(tmp_path, tmp_path, tmp_path / "a", tmp_path / "a" / "x.md") == ["a/x.md"]
+
+
+def test_the_library_and_links_to_folders_are_left_out(tmp_path: Path) -> None:
+    made(tmp_path, "x.md", "library/wenyuan.db.md", "real/y.md")
+    os.symlink(tmp_path, tmp_path / "real" / "loop")
+    os.symlink(tmp_path / "x.md", tmp_path / "link.md")
+    assert gathered(tmp_path, library=tmp_path / "library") == ["link.md", "x.md", "real/y.md"]
+
+
+def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(PathNotFound):
+        gathered(tmp_path, tmp_path / "nowhere")

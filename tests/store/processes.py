@@ -1,0 +1,110 @@
+"""What tests do in processes of their own, and how they start them."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from wenyuan.errors import WenyuanError
+from wenyuan.store import migrate, queue
+from wenyuan.store.sqlite import SqliteDatabase
+
+_NEW = multiprocessing.get_context("spawn")  # a forked child would share its parent's SQLite locks
+_PATIENCE_SECONDS = 60.0
+_NOBODY = 65_534
+
+
+@contextmanager
+def other_process(work: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
+    """Run `work(pipe, *arguments)` elsewhere, and give our end of the pipe."""
+    ours, theirs = _NEW.Pipe()
+    process = _NEW.Process(target=work, args=(theirs, *arguments), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+        ours.close()
+        process.join(_PATIENCE_SECONDS)
+        assert process.exitcode == 0
+    finally:
+        process.kill()
+        process.join()
+
+
+def answer(pipe: Connection) -> Any:
+    """What the other process sends next."""
+    assert pipe.poll(_PATIENCE_SECONDS), "the other process does not answer"
+    return pipe.recv()
+
+
+def hold_the_write_lock(pipe: Connection, path: Path) -> None:
+    """Write, tell so, and commit when told to."""
+    database = SqliteDatabase(path, 10.0)
+    with database.write() as tx:
+        tx.run("UPDATE counters SET value = value + 1 WHERE name = 'chunk'")
+        pipe.send("held")
+        pipe.recv()
+    database.close()
+    pipe.send("released")
+
+
+def open_when_told(pipe: Connection, folder: Path, times: int) -> None:
+    """Open that many libraries, each at the same moment as others do."""
+    pipe.send("ready")
+    for number in range(times):
+        pipe.recv()
+        library = folder / str(number)
+        database = SqliteDatabase(library / "wenyuan.db", 10.0)
+        try:
+            pipe.send(migrate.migrate(database, library))
+        except WenyuanError as error:
+            pipe.send(repr(error))
+        finally:
+            database.close()
+
+
+def write_without_permission(pipe: Connection, path: Path) -> None:
+    """Try to write as a user who may not, and tell the error's code."""
+    if os.geteuid() == 0:
+        os.setuid(_NOBODY)
+    database = SqliteDatabase(path, 1.0)
+    try:
+        with database.write() as tx:
+            tx.run("UPDATE counters SET value = 77")
+        pipe.send("written")
+    except WenyuanError as error:
+        pipe.send(error.code)
+    finally:
+        database.close()
+
+
+def claim_all(pipe: Connection, path: Path, worker: str) -> None:
+    """When told, claim and finish jobs until there are none, and tell which they were."""
+    database = SqliteDatabase(path, 10.0)
+    pipe.send("ready")
+    pipe.recv()
+    claimed = []
+    while lease := queue.claim(database, worker, 60_000, ("ingest",)):
+        claimed.append(lease.job.id)
+        with database.write() as tx:
+            queue.hold(tx, lease, 60_000)
+            queue.finish(tx, lease)
+    database.close()
+    pipe.send(claimed)
+
+
+def claim_and_die(pipe: Connection, path: Path) -> None:
+    """Claim a job, begin to write under its lease, and be gone in the middle of it."""
+    database = SqliteDatabase(path, 10.0)
+    lease = queue.claim(database, "doomed", 0, ("ingest",))
+    assert lease is not None
+    with database.write() as tx:
+        queue.hold(tx, lease, 0)
+        queue.progress(tx, lease, "reading", 5, 10)
+        pipe.send(lease.job.id)
+        os._exit(0)

@@ -1,0 +1,79 @@
+"""Settings: read once, typed, ranged, unknown keys refused with their source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from wenyuan.config import Settings, load_settings
+from wenyuan.errors import ConfigurationInvalid
+from wenyuan.providers.settings import BUILT_IN_MODEL
+
+
+def written(folder: Path, text: str) -> Path:
+    (folder / "wenyuan.toml").write_text(text, "utf-8")
+    return folder
+
+
+def test_without_a_file_everything_has_a_default(tmp_path: Path) -> None:
+    settings = load_settings(tmp_path, {})
+    assert settings == Settings(models=settings.models)
+    assert settings.defaults.embedding_model == BUILT_IN_MODEL
+    assert list(settings.models) == [BUILT_IN_MODEL]
+
+
+def test_the_file_is_read_and_the_environment_outranks_it(tmp_path: Path) -> None:
+    home = written(tmp_path, "[search]\ntop_k = 5\nembed_seconds = 2\n[defaults]\nembedding_model = ''\n")
+    settings = load_settings(home, {"WENYUAN_SEARCH_TOP_K": "12", "WENYUAN_LIBRARY": "/elsewhere"})
+    assert settings.search.top_k == 12
+    assert settings.search.embed_seconds == 2.0
+    assert settings.defaults.embedding_model == ""
+
+
+def test_a_model_is_described_by_a_table(tmp_path: Path) -> None:
+    home = written(
+        tmp_path,
+        '[models."local/bge"]\nprotocol = "openai-compatible"\nmodel = "bge-m3"\nbase_url = "http://127.0.0.1:11434/v1"\n'
+        'dimensions = 1024\nkey = "env:BGE_KEY"\n',
+    )
+    model = load_settings(home, {}).models["local/bge"]
+    assert (model.name, model.model, model.dimensions, model.key) == ("local/bge", "bge-m3", 1024, "env:BGE_KEY")
+
+
+@pytest.mark.parametrize(
+    ("text", "setting"),
+    [
+        ("[serach]\ntop_k = 5", "serach"),
+        ("[search]\ntopk = 5", "search.topk"),
+        ("[search]\ntop_k = 'many'", "search.top_k"),
+        ("[search]\ntop_k = true", "search.top_k"),
+        ("[search]\ntop_k = -1", "search.top_k"),
+        ("[search]\nembed_seconds = inf", "search.embed_seconds"),
+        ("[limits]\nfile_bytes = 0", "limits.file_bytes"),
+        ("[defaults]\nembedding_model = 3", "defaults.embedding_model"),
+        ("search = 5", "search"),
+        ("[models.x]\nprotocoll = 'built-in'", "models.x.protocoll"),
+        ("[models.x]\nprotocol = 'built-in'", "models.x.model"),
+        ("[models.x]\nprotocol = 'a'\nmodel = 'b'\ndimensions = 'c'", "models.x.dimensions"),
+        ("[models]\nx = 'built-in'", "models.x"),
+        ("[search\ntop_k = 5", "file"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_name(tmp_path: Path, text: str, setting: str) -> None:
+    with pytest.raises(ConfigurationInvalid) as caught:
+        load_settings(written(tmp_path, text), {})
+    assert caught.value.details["setting"] == setting
+    assert str(tmp_path) in caught.value.message
+
+
+def test_a_wrong_environment_variable_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationInvalid) as caught:
+        load_settings(tmp_path, {"WENYUAN_SEARCH_TOP_K": "lots"})
+    assert "WENYUAN_SEARCH_TOP_K" in caught.value.message
+
+
+def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "wenyuan.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigurationInvalid):
+        load_settings(tmp_path, {})
