@@ -14,7 +14,8 @@ from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine, table
 from tests.crashing import crash_again_and_again
 from wenyuan.providers.registry import create_embedder
-from wenyuan.providers.settings import BUILT_IN_MODEL, BUILT_IN_SETTINGS
+from wenyuan.config import Settings, built_in_models
+from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
 from wenyuan.errors import ConfigurationInvalid
 from wenyuan.parsers.sandbox import ReadLimits
-from wenyuan.providers.settings import BUILT_IN_MODEL, BUILT_IN_SETTINGS, EmbeddingModelSettings
+from wenyuan.providers.settings import BUILT_IN_MODEL, EmbeddingModelSettings
 
 FILE_NAME = "wenyuan.toml"
 
@@ -26,16 +26,6 @@ class DefaultSettings:
     embedding_model: str = BUILT_IN_MODEL
     chunk_columns: int = 800
     chunk_overlap_columns: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class LimitSettings:
-    """What one file may cost: bytes stored, memory, time and text of its reading."""
-
-    file_bytes: int = 1 << 30
-    parse_seconds: float = 300.0
-    parse_memory_bytes: int = 1 << 30
-    parse_output_bytes: int = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,18 +56,11 @@ class RetentionSettings:
 @dataclass(frozen=True, slots=True)
 class Settings:
     defaults: DefaultSettings = field(default_factory=DefaultSettings)
-    limits: LimitSettings = field(default_factory=LimitSettings)
+    limits: ReadLimits = field(default_factory=ReadLimits)
     search: SearchSettings = field(default_factory=SearchSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     models: Mapping[str, EmbeddingModelSettings] = field(default_factory=dict)
-
-    def read_limits(self) -> ReadLimits:
-        return ReadLimits(
-            memory_bytes=self.limits.parse_memory_bytes,
-            seconds=self.limits.parse_seconds,
-            output_bytes=self.limits.parse_output_bytes,
-        )
 
 
 _SECTIONS = ("defaults", "limits", "search", "worker", "retention")
@@ -97,7 +80,8 @@ def load_settings(library: Path, environment: Mapping[str, str]) -> Settings:
 
 
 def _built_in() -> Settings:
-    return Settings(models={BUILT_IN_MODEL: BUILT_IN_SETTINGS})
+    model = EmbeddingModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
+    return Settings(models={BUILT_IN_MODEL: model})
 
 
 def _with_file(settings: Settings, stored: Mapping[str, Any], source: str) -> Settings:
@@ -165,14 +149,11 @@ def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:
     setting = f"models.{name}"
     if not isinstance(values, Mapping):
         raise ConfigurationInvalid(setting=setting, source=source, reason="a table is expected")
-    known = {item.name: item.default for item in fields(EmbeddingModelSettings) if item.name != "name"}
-    typed: dict[str, Any] = {}
-    for key, value in values.items():
+    known = {item.name for item in fields(EmbeddingModelSettings)} - {"name"}
+    for key in values:
         if key not in known:
             raise ConfigurationInvalid(setting=f"{setting}.{key}", source=source, reason="there is no such setting")
-        kind = str if known[key] is MISSING else type(known[key])
-        typed[key] = _typed(value, kind, f"{setting}.{key}", source)
-    for required in ("protocol", "model"):
-        if required not in typed:
-            raise ConfigurationInvalid(setting=f"{setting}.{required}", source=source, reason="it is missing")
-    return EmbeddingModelSettings(name=name, **typed)
+    try:
+        return EmbeddingModelSettings(name=name, **values)
+    except (TypeError, ValueError) as error:
+        raise ConfigurationInvalid(setting=setting, source=source, reason=str(error)) from error

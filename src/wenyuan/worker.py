@@ -153,19 +153,20 @@ class Worker:
         except JobCancelled:
             self._settle(lambda tx: _cancel(tx, lease))
         except (ProviderUnavailable, StorageError) as error:
-            self._wait_or_fail(lease, error)
+            self._wait_or_fail(work, error)
         except WenyuanError as error:
-            problem = error.problem(lease.job.stage, lease.job.attempts)
+            problem = error.problem(work.stage, lease.job.attempts)
             self._settle(lambda tx: _fail(tx, lease, problem))
         except Exception as error:  # noqa: BLE001
             # The one place that survives anything: a mistake in one job must not stop the others.
             _LOG.exception("job %s failed unexpectedly", lease.job.id)
             unexpected = WenyuanError(reason=f"{type(error).__name__}: {error}")
-            problem = unexpected.problem(lease.job.stage, lease.job.attempts)
+            problem = unexpected.problem(work.stage, lease.job.attempts)
             self._settle(lambda tx: _fail(tx, lease, problem))
 
-    def _wait_or_fail(self, lease: Lease, error: WenyuanError) -> None:
-        problem = error.problem(lease.job.stage, lease.job.attempts)
+    def _wait_or_fail(self, work: Work, error: WenyuanError) -> None:
+        lease = work.lease
+        problem = error.problem(work.stage, lease.job.attempts)
         if lease.job.attempts >= self._limits.max_attempts:
             self._settle(lambda tx: _fail(tx, lease, problem))
             return

@@ -11,6 +11,7 @@ from wenyuan.rules.embedding_input import batches, embedding_input, input_hash
 def test_headings_and_context_stand_above_the_text() -> None:
     assert embedding_input(("手册", "休假"), "| 天数 |", "十天") == "手册 > 休假\n| 天数 |\n十天"
     assert embedding_input((), "", "十天") == "十天"
+    assert embedding_input(("手册", "休假"), "", "## 休假\n\n十天") == "手册\n## 休假\n\n十天"
 
 
 def test_a_hash_stands_for_one_text() -> None:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import numpy as np
+from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
 from wenyuan.rules.embedding_input import embedding_input, input_hash
@@ -37,6 +38,9 @@ EVERYTHING = Scope(LOCAL_PRINCIPAL)
 DIMENSIONS = 16
 IDENTITY = ModelIdentity("test", "model", DIMENSIONS)
 FINGERPRINT = "fingerprint of the test model"
+ONE_LIBRARY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+"""For property tests whose examples may all happen in the same library."""
+
 _JOINER = "\n\n"
 _PIECE_CHARACTERS = 50
 

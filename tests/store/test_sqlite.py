@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -246,18 +243,6 @@ def test_a_full_disk_leaves_nothing_half_done(database: SqliteDatabase) -> None:
     with database.write() as tx:
         tx.run(_GROW, {"name": "x" * 1_000_000})
     assert database.integrity_problems() == []
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A real file system of two megabytes."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
-    if os.geteuid() != 0 or subprocess.run(mount, check=False, capture_output=True).returncode:
-        pytest.skip("only root may mount a small disk, and not everywhere")
-    yield folder
-    subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
 def _fill(folder: Path) -> Path:

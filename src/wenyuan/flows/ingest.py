@@ -87,6 +87,7 @@ def _begin(tools: Ingesting, work: Work) -> Target | None:
             return None
         document, revision, chunking = found
         documents.set_state(tx, revision.id, "processing", "reading")
+        work.progress(tx, "reading", 0, 0)
         lexical = indexes.ensure_active(
             tx,
             tools.new_id("gen"),

@@ -14,11 +14,12 @@ from wenyuan.types import Lease
 class Work:
     """One claimed job. `hold` must be the first statement of every write made for it.
 
-    `quiet_seconds` tells how long the journey has not shown a sign of life.
+    `stage` is what is being done; `quiet_seconds` tells how long the journey has not shown a sign of life.
     """
 
     def __init__(self, lease: Lease, lease_ms: int, stopping: threading.Event) -> None:
         self.lease = lease
+        self.stage = lease.job.stage
         self._lease_ms = lease_ms
         self._stopping = stopping
         self._touched = time.monotonic()
@@ -30,6 +31,7 @@ class Work:
         self._touched = time.monotonic()
 
     def progress(self, tx: Writing, stage: str, done: int, total: int) -> None:
+        self.stage = stage
         queue.progress(tx, self.lease, stage, done, total)
 
     def pause_if_asked(self) -> None:

@@ -3,6 +3,7 @@
 Read are 一百二十三, positional 一二三 and 二〇二六, financial 壹佰贰拾叁, 廿三, arabic digits with
 thousands separators, mixtures such as 3万5千 and 1.2亿, decimals (一点五), and the colloquial form
 that leaves out the last unit (三万五 is 35000). Traditional and simplified characters count alike.
+一二万, "ten or twenty thousand", is no number.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ _DIGITS = {
     **dict(zip("〇一二三四五六七八九", range(10), strict=True)),
     **dict(zip("零壹贰叁肆伍陆柒捌玖", range(10), strict=True)),
     **dict(zip("０１２３４５６７８９", range(10), strict=True)),
-    **dict(zip("○◯貳參叄陸弌弍弎兩两", (0, 0, 2, 3, 3, 6, 1, 2, 3, 2, 2), strict=True)),
+    **dict(zip("○◯貳參参叄陸弌弍弎兩两", (0, 0, 2, 3, 3, 3, 6, 1, 2, 3, 2, 2), strict=True)),
 }
 _UNITS = (
     ("兆", 10**12),
@@ -36,12 +37,13 @@ NUMERAL = "".join((*_DIGITS, *_TENS, "十拾百佰千仟"))
 
 _to_ascii = str.maketrans({c: str(value) for c, value in _DIGITS.items()} | {"点": ".", "點": ".", "．": "."} | _TENS)
 _arabic = re.compile(r"(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?", re.IGNORECASE)
+_approximate = re.compile("[一二三四五六七八九]{2}[十百千万萬亿億]")
 _decimal = re.compile(r"[0-9]*(?:\.[0-9]+)?")
 
 
 def parse_number(text: str) -> Decimal | None:
     """The value of a text that is one number as a whole; None where it is not, or is absurdly long."""
-    if not text or len(text) > _LONGEST:
+    if not text or len(text) > _LONGEST or _approximate.search(text):
         return None
     # One pass for the tens, whose replacements hold digits themselves.
     plain = text.translate(_to_ascii).translate(_to_ascii)

@@ -140,10 +140,14 @@ _BINARY_EXTENSIONS = frozenset(
     "pdf doc docx xls xlsx ppt pptx odt ods odp epub rtf msg png jpg jpeg gif tif tiff webp zip gz exe".split()
 )
 
-_HTML = re.compile(r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
+_HTML = re.compile(
+    r"\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html|head|body)\b", re.I | re.S
+)
 _JSON = re.compile(r'\s*(?:\[\s*){0,4}\{\s*"(?:[^"\\\n]|\\.){0,200}"\s*:')
 _JSON_LINES = re.compile(r"\s*\{[^\n]*\}[ \t]*\n\s*\{|\s*\[[^\n]*\][ \t]*\n\s*\[")
-_MAIL = re.compile(r"(?:(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID):[^\n]*\n(?:[ \t][^\n]*\n)*){2}", re.I)
+_MAIL = re.compile(
+    r"(?:(?:Return-Path|Received|Delivered-To|MIME-Version|Message-ID):[^\n]*\n(?:[ \t][^\n]*\n)*){2}", re.I
+)
 _SHEBANG = re.compile(r"#![^\n]{0,100}?\b(python|bash|zsh|sh|node|perl|ruby|php)[\d.]*[ \t]*(?:\n|-)")
 _INTERPRETERS = {"bash": "shell", "zsh": "shell", "sh": "shell", "node": "javascript"}
 

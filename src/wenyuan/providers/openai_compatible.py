@@ -24,7 +24,7 @@ from wenyuan.errors import (
 )
 from wenyuan.ports import Embedder, Vectors
 from wenyuan.providers.embedding_answer import read_vectors
-from wenyuan.providers.keys import resolve_key
+from wenyuan.providers.keys import Key, resolve_key
 from wenyuan.providers.retrying import Failure, Success, Surroundings, call_with_retries, seconds_of_retry_after
 from wenyuan.providers.settings import EmbeddingModelSettings
 from wenyuan.types import ModelIdentity, Side
@@ -128,7 +128,7 @@ class OpenAICompatibleEmbedder:
                 )
             return self._opened
 
-    def _attempt(self, inputs: list[str], key: str, left: float, timeout: float) -> Success[bytes] | Failure:
+    def _attempt(self, inputs: list[str], key: Key | None, left: float, timeout: float) -> Success[bytes] | Failure:
         reply = self._exchange(inputs, key, left, timeout)
         if isinstance(reply, ProviderUnavailable):
             return Failure(reply)
@@ -136,7 +136,7 @@ class OpenAICompatibleEmbedder:
             return Success(reply.body)
         return self._failure(reply, key)
 
-    def _failure(self, reply: _Reply, key: str) -> Failure:
+    def _failure(self, reply: _Reply, key: Key | None) -> Failure:
         """Tell what to do about a status that is no success. Raises `ProviderRefused` for those that will not pass."""
         name, reason = self._settings.name, _excerpt(reply.body, key) or reply.phrase
         later = seconds_of_retry_after(reply.retry_after, self._surroundings.wall_clock)
@@ -150,7 +150,9 @@ class OpenAICompatibleEmbedder:
             return Failure(unavailable, 0.0)
         raise ProviderRefused(provider=name, status=reply.status, reason=reason)
 
-    def _exchange(self, inputs: list[str], key: str, left: float, timeout: float) -> _Reply | ProviderUnavailable:
+    def _exchange(
+        self, inputs: list[str], key: Key | None, left: float, timeout: float
+    ) -> _Reply | ProviderUnavailable:
         """Return the reply, or the error that stands for having none.
 
         The error is returned, so that it is raised outside of the `except` clauses: the exceptions
@@ -165,21 +167,20 @@ class OpenAICompatibleEmbedder:
             return ProviderUnavailable(provider=name, reason="no connection could be made in time")
         except (httpx2.TimeoutException, TimeoutError):
             return ProviderTimeout(provider=name, seconds=timeout)
-        except (httpx2.TransportError, httpx2.DecodingError) as error:
+        except (httpx2.TransportError, httpx2.DecodingError, httpx2.InvalidURL) as error:
             reason = _excerpt(f"{type(error).__name__}: {error}".encode(), key)
             return ProviderUnavailable(provider=name, reason=reason)
 
-    def _post(self, inputs: list[str], key: str, left: float) -> _Reply:
+    def _post(self, inputs: list[str], key: Key | None, left: float) -> _Reply:
         import httpx2
 
         deadline = self._surroundings.monotonic() + left
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
-        if key:
-            headers["Authorization"] = f"Bearer {key}"
         timeout = httpx2.Timeout(left, connect=min(left, _CONNECT_SECONDS))
+        auth = key.authorise if key else None
         body = bytearray()
         with self._client().stream(
-            "POST", self._url, content=self._request(inputs), headers=headers, timeout=timeout
+            "POST", self._url, content=self._request(inputs), headers=headers, auth=auth, timeout=timeout
         ) as response:
             success = response.status_code == 200
             limit = _LARGEST_ERROR_BYTES + (len(inputs) * _LARGEST_VECTOR_BYTES if success else 0)
@@ -217,8 +218,12 @@ class _Reply:
 
 
 def _check(settings: EmbeddingModelSettings) -> None:
-    address = urlsplit(settings.base_url)
-    if address.scheme not in ("http", "https") or not address.hostname:
+    try:
+        address = urlsplit(settings.base_url)
+        usable = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
+    except ValueError:
+        usable = False
+    if not usable or not settings.base_url.isprintable() or " " in settings.base_url:
         wrong, reason = "base_url", "it must begin with http:// or https:// and name a host"
     elif address.username or address.password or address.query or address.fragment:
         wrong, reason = "base_url", "it must hold no user, password, query or fragment; a key belongs into `key`"
@@ -239,7 +244,7 @@ def _is_loopback(url: str) -> bool:
         return host == "localhost"
 
 
-def _excerpt(body: bytes, key: str) -> str:
+def _excerpt(body: bytes, key: Key | None) -> str:
     """Return the beginning of what a provider said, on one line and without the key."""
     text = body[:_LARGEST_ERROR_BYTES].decode("utf-8", "replace")
     try:
@@ -248,6 +253,6 @@ def _excerpt(body: bytes, key: str) -> str:
         message = text
     words = " ".join(str(message).split())
     if key:
-        words = words.replace(key, "***")
+        words = key.removed_from(words)
     visible = "".join(character if character.isprintable() else "�" for character in words)
     return visible if len(visible) <= _LONGEST_EXCERPT else visible[:_LONGEST_EXCERPT] + "…"

@@ -210,7 +210,7 @@ class Chunker:
             opening, start, text = self._reach_back(opening, start, text)
         anchor = _merged_anchor(opening.source, start, pieces[-1].source, end)
         context = opening.source.block.context
-        if context and start == opening.source.start and text.startswith(context):
+        if context and text.startswith(context):
             context = ""
         self._ready.append(Chunk(self._seq, text, start, end, anchor, _heading_path(pieces), context))
         self._seq += 1

@@ -12,9 +12,11 @@ Sized = TypeVar("Sized")
 def embedding_input(heading_path: Sequence[str], context: str, text: str) -> str:
     """The text to embed: headings, context and passage, a line each.
 
-    It depends on nothing but the passage's own document, not on where the document lies, so that
-    copies share their vectors.
+    A heading that the passage itself begins with is not repeated. The input depends on nothing but
+    the passage's own document, not on where the document lies, so that copies share their vectors.
     """
+    if heading_path and text.lstrip("# ").startswith(heading_path[-1]):
+        heading_path = heading_path[:-1]
     return "\n".join(part for part in (" > ".join(heading_path), context, text) if part)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from wenyuan.rules.sentences import split_sentences
 _SHORTEST_SENTENCE = 4
 _WORDS_WEIGHT = 0.35
 _NEARLY_AS_GOOD = 0.8
+_HEADING = re.compile(r"#{1,6}\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class ScoredSentence:
 def sentences_of(passages: Sequence[str], limit: int) -> list[Sentence]:
     """Up to `limit` sentences of the passages, each passage in turn giving its next one.
 
-    Surrounding white space is cut off; what is too short to say anything is left out.
+    Surrounding white space is cut off; headings, and what is too short to say anything, are left out.
     """
     queues = [_sentences(number, text) for number, text in enumerate(passages)]
     taken: list[Sentence] = []
@@ -46,7 +48,7 @@ def _sentences(number: int, text: str) -> list[Sentence]:
         words = text[start:end]
         lead = len(words) - len(words.lstrip())
         stripped = words.strip()
-        if len(stripped) >= _SHORTEST_SENTENCE:
+        if len(stripped) >= _SHORTEST_SENTENCE and not _HEADING.match(stripped):
             found.append(Sentence(number, start + lead, start + lead + len(stripped), stripped))
     return found
 

@@ -153,7 +153,7 @@ class Library:
         """Show how a file would be read and cut, by the very code that would do it; writes nothing."""
         default = self.settings.defaults
         config = chunking or ChunkingConfig(default.chunk_columns, default.chunk_overlap_columns)
-        with SandboxedReader(self.settings.read_limits()) as reader:
+        with SandboxedReader(self.settings.limits) as reader:
             return preview(reader, Path(path).expanduser().absolute(), config)
 
     # --- Asking ----------------------------------------------------------------------------------
@@ -263,7 +263,7 @@ class _RunningWorker:
 
     def __enter__(self) -> Worker:
         library, settings = self._library, self._library.settings
-        self._reader = SandboxedReader(settings.read_limits())
+        self._reader = SandboxedReader(settings.limits)
         self._name = WorkerName(library.path / "workers", worker_name(next(_SERIAL)))
         ingesting = Ingesting(library._database, library._blobs, self._reader, new_id)
         embedding = Embedding(library._database, library.models.embedder, new_id)

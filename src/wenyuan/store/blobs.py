@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,7 +59,9 @@ class BlobDirectory:
         """Move a staged file to its place and name it in the database, in one transaction."""
         place = self.path(blob.sha256)
         try:
-            place.parent.mkdir(exist_ok=True)
+            if not place.parent.exists():
+                place.parent.mkdir(exist_ok=True)
+                _sync_directory(self._root)
             os.replace(blob.path, place)
             _sync_directory(place.parent)
         except OSError as error:
@@ -85,8 +88,12 @@ class BlobDirectory:
     def stored(self) -> Iterator[str]:
         """The SHA-256 of every file that lies here, whether the database names it or not."""
         for folder in sorted(self._root.iterdir()):
-            if len(folder.name) == 2:
+            if len(folder.name) == 2 and folder.is_dir():
                 yield from (folder.name + file.name for file in sorted(folder.iterdir()))
+
+    def incoming(self) -> Iterator[Path]:
+        """Every file under a temporary name: being staged now, or left behind by a crash."""
+        yield from sorted(self._incoming.iterdir())
 
     def _copy(self, pieces: Iterator[bytes], name: str, limit: int) -> StagedBlob:
         digest = hashlib.sha256()
@@ -113,11 +120,13 @@ class BlobDirectory:
             raise
 
 
-def unnamed(tx: Reading, sha256s: list[str]) -> list[str]:
+def unnamed(tx: Reading, sha256s: Sequence[str]) -> list[str]:
     """Those of the given hashes that no row names."""
-    rows = tx.all("SELECT sha256 FROM blobs")
-    named = {row[0] for row in rows}
-    return [sha256 for sha256 in sha256s if sha256 not in named]
+    rows = tx.all(
+        "SELECT j.value FROM json_each(:hashes) AS j LEFT JOIN blobs AS b ON b.sha256 = j.value WHERE b.sha256 IS NULL",
+        {"hashes": json.dumps(list(sha256s))},
+    )
+    return [str(row[0]) for row in rows]
 
 
 def _read(source: Path) -> Iterator[bytes]:

@@ -63,8 +63,9 @@ class Database(Protocol):
 class LexicalIndex(Protocol):
     """Full-text search over our own tokens; one index per generation, addressed by its number.
 
-    This is the one feature whose SQL the two databases do not share. Tokens hold no spaces; the
-    same token on both sides is a match and nothing else is.
+    This is the one feature whose SQL the two databases do not share. Tokens hold no white space, no
+    control characters and no capital A to Z; the same token on both sides is a match and nothing
+    else is.
     """
 
     def create(self, tx: Writing, number: int) -> None: ...

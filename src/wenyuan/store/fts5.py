@@ -1,14 +1,15 @@
 """The lexical index on SQLite: one contentless FTS5 table per generation.
 
-FTS5 sees only our own tokens, so its tokenizer is `ascii` (which splits at spaces and keeps every
-non-ASCII character). `detail=full` is needed: with `column` or `none`, bm25() silently returns 0.
-A table of its own per generation makes building aside, switching and dropping cheap, and keeps
-document frequencies those of one knowledge base.
+FTS5 sees only our own tokens, so its tokenizer is `ascii`, which keeps every non-ASCII character;
+told to keep punctuation too, it splits at spaces alone. `detail=full` is needed: with `column` or
+`none`, bm25() silently returns 0. A table of its own per generation makes building aside, switching
+and dropping cheap, and keeps document frequencies those of one knowledge base.
 """
 
 from __future__ import annotations
 
 import json
+import string
 from collections.abc import Iterable, Sequence
 
 from wenyuan.store.database import Reading, Writing
@@ -17,12 +18,14 @@ from wenyuan.types import Posting
 # A name outranks a heading, a heading the body; aliases are canonical, rare and exact.
 _WEIGHTS = "4.0, 2.0, 1.0, 1.5"
 
+_TOKENIZER = "ascii tokenchars '" + string.punctuation.replace("'", "''").replace('"', '""') + "'"
+
 
 class Fts5Index:
     def create(self, tx: Writing, number: int) -> None:
         tx.run(
             f"CREATE VIRTUAL TABLE {_table(number)} USING fts5(name, heading, body, alias, "
-            "content='', contentless_delete=1, tokenize='ascii', detail=full)"
+            f"content='', contentless_delete=1, tokenize=\"{_TOKENIZER}\", detail=full)"
         )
         tx.run(f"CREATE VIRTUAL TABLE {_table(number)}_terms USING fts5vocab({_table(number)}, 'row')")
 

@@ -94,9 +94,10 @@ def hold(tx: Writing, lease: Lease, lease_ms: int) -> None:
 
 
 def progress(tx: Writing, lease: Lease, stage: str, done: int, total: int) -> None:
-    """Record how far a job is. Progress also forgives earlier failed attempts."""
+    """Record how far a job is. Getting further than ever forgives earlier failed attempts."""
     tx.run(
-        "UPDATE jobs SET stage = :stage, done = :done, total = :total, attempts = 1 WHERE id = :id AND fence = :fence",
+        "UPDATE jobs SET stage = :stage, done = :done, total = :total, "
+        "attempts = CASE WHEN :done > done THEN 1 ELSE attempts END WHERE id = :id AND fence = :fence",
         {"id": lease.job.id, "fence": lease.fence, "stage": stage, "done": done, "total": total},
     )
 
@@ -164,9 +165,7 @@ def cancel_job(tx: Writing, job: Job) -> None:
         "WHERE id = :id AND kind <> 'purge' AND state IN ('queued', 'waiting')",
         parameters,
     )
-    tx.run(
-        "UPDATE jobs SET cancel_requested = 1 WHERE id = :id AND kind <> 'purge' AND state = 'running'", parameters
-    )
+    tx.run("UPDATE jobs SET cancel_requested = 1 WHERE id = :id AND kind <> 'purge' AND state = 'running'", parameters)
 
 
 def workers_at_work(tx: Reading) -> list[str]:

@@ -174,10 +174,13 @@ def live_segments(
 
 
 def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
-    """Cosine similarity of the given chunks to a unit query, from the stored vectors, best first."""
+    """Cosine similarity of those of the given chunks that are enabled to a unit query, best first.
+
+    It is computed from the stored vectors.
+    """
     rows = tx.all(
         "SELECT c.key, v.vector FROM json_each(:keys) AS j JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) "
-        "JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash",
+        "AND c.enabled = 1 JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash",
         {"keys": json.dumps([int(key) for key in chunk_keys]), "model": model},
     )
     if not rows:

@@ -28,11 +28,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         exit_code = _run(options, questions)
         sys.stdout.flush()
-        return exit_code
     except BrokenPipeError:
         # Whoever read us has seen enough. What is left in the buffer must not complain at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return _BROKEN_PIPE
+    return exit_code
 
 
 def _run(options: list[str], questions: list[str]) -> int:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import App, Parameter
+from cyclopts import Parameter
 
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
@@ -17,11 +17,6 @@ from wenyuan.types import Problem
 if TYPE_CHECKING:
     from wenyuan.runtime.documents import DocumentView
     from wenyuan.runtime.library import Library
-
-
-def register(app: App) -> None:
-    app.command(init)
-    app.command(add)
 
 
 def init(path: Path | None = None, /, *, session: Given) -> int:
@@ -213,5 +208,5 @@ def show_interrupted(session: Session, library: Library) -> None:
 
 
 def _show_left(session: Session, error: dict[str, str]) -> None:
-    session.notes.line(("interrupted: ", "bold yellow"), error["message"])
-    session.notes.line(("hint: ", "bold"), error["hint"], whole=True)
+    session.notes.line((error["message"], "bold yellow"))
+    session.notes.line((session.say("hint"), "bold"), error["hint"], whole=True)

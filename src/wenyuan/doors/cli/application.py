@@ -2,18 +2,36 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
-from importlib.metadata import version
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from wenyuan.doors.cli import adding, asking, documents, explaining, jobs, knowledge_bases, preview, upkeep
+from wenyuan.doors.cli.adding import add, init
+from wenyuan.doors.cli.asking import ask, search
+from wenyuan.doors.cli.explaining import explain
+from wenyuan.doors.cli.help_pages import HelpPages
+from wenyuan.doors.cli.preview import preview
 from wenyuan.doors.cli.session import new_session
+from wenyuan.doors.cli.upkeep import check, doctor
+from wenyuan.doors.cli.working import worker
 
 _HELP = "A knowledge base you can trust: exact search in Chinese and English documents, answers that can be checked."
+
+_COMMANDS: tuple[Callable[..., int], ...] = (init, add, search, ask, explain, preview, worker, check, doctor)
+
+# Groups are loaded when one of their commands is asked for.
+_GROUPS = {
+    "kb": "wenyuan.doors.cli.knowledge_bases:commands",
+    "docs": "wenyuan.doors.cli.documents:commands",
+    "jobs": "wenyuan.doors.cli.jobs:commands",
+}
+_GROUP_HELP = {
+    "kb": "Knowledge bases: documents that are searched together, cut and embedded alike.",
+    "docs": "Documents: how they stand, their passages, and the way back to a cited place.",
+    "jobs": "Jobs: what is being done, what waits, and what went wrong.",
+}
 
 
 def application(after_delimiter: Sequence[str] = ()) -> App:
@@ -25,15 +43,17 @@ def application(after_delimiter: Sequence[str] = ()) -> App:
     app = App(
         name="wenyuan",
         help=_HELP,
-        version=lambda: f"wenyuan {version('wenyuan')}",
+        version=_version,
         help_format="plaintext",
         version_format="plaintext",
-        # Boxes are for terminals; a pipe gets plain lines.
-        help_formatter="default" if sys.stdout.isatty() else "plain",
+        help_formatter=HelpPages(),
+        group_parameters="Options",
         default_parameter=Parameter(negative=(), show_default=False),
     )
-    for register in (adding, asking, explaining, knowledge_bases, documents, preview, jobs, upkeep):
-        register.register(app)
+    for order, command in enumerate(_COMMANDS):
+        app.command(command, sort_key=order)
+    for order, (name, path) in enumerate(_GROUPS.items(), start=len(_COMMANDS)):
+        app.command(path, name=name, help=_GROUP_HELP[name], sort_key=order)
 
     @app.meta.default
     def launch(
@@ -57,3 +77,9 @@ def application(after_delimiter: Sequence[str] = ()) -> App:
         return exit_code or 0
 
     return app
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return f"wenyuan {version('wenyuan')}"

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from cyclopts import App
-
 from wenyuan.doors.cli.output import Part
 from wenyuan.doors.cli.places import anchor_label, citation_label, clickable, heading_label
 from wenyuan.doors.cli.session import OK, Given, Session
@@ -16,11 +14,6 @@ from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult
 _EXCERPT_BEFORE, _EXCERPT_LENGTH = 60, 320
 
 Arm = Literal["structured", "keyword", "vector"]
-
-
-def register(app: App) -> None:
-    app.command(search)
-    app.command(ask)
 
 
 def search(
@@ -58,9 +51,7 @@ def search(
     return OK
 
 
-def ask(
-    question: str, /, *, kb: list[str] | None = None, document: list[str] | None = None, session: Given
-) -> int:
+def ask(question: str, /, *, kb: list[str] | None = None, document: list[str] | None = None, session: Given) -> int:
     """Answer a question with sentences from the documents, word for word, each with its place.
 
     Parameters
@@ -114,7 +105,14 @@ def _highlighted(hit: Hit, full: bool) -> list[Part]:
             continue
         parts += [text[start : span.start], (text[max(start, span.start) : min(end, span.end)], "bold underline")]
         start = min(end, span.end)
-    return [*parts, text[start:end], *(["…"] if end < len(text) else [])]
+    parts += [text[start:end], *(["…"] if end < len(text) else [])]
+    return parts if full else [_closed_up(part) for part in parts]
+
+
+def _closed_up(part: Part) -> Part:
+    """Without empty lines, so that an excerpt stays short."""
+    text, style = (part, "") if isinstance(part, str) else part
+    return re.sub(r"\n\s*\n", "\n", text), style
 
 
 def _show_answer(session: Session, answer: Answer) -> None:

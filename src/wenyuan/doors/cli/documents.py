@@ -22,15 +22,10 @@ _PAGE = 500
 _STYLES = {"ready": "green", "failed": "bold red", "pending": "yellow", "processing": "yellow"}
 
 
-def register(app: App) -> None:
-    group = App(name="docs", help="Documents: how they stand, their passages, and the way back to a cited place.")
-    for command in (show, chunks, enable, disable, retry, cancel, delete):
-        group.command(command)
-    group.command(show_all, name="list")
-    group.command(open_place, name="open")
-    app.command(group)
+commands = App(name="docs", help="Documents: how they stand, their passages, and the way back to a cited place.")
 
 
+@commands.command(name="list")
 def show_all(*, kb: str | None = None, session: Given) -> int:
     """List the documents of a knowledge base and how each stands.
 
@@ -45,6 +40,7 @@ def show_all(*, kb: str | None = None, session: Given) -> int:
     return OK
 
 
+@commands.command
 def show(document: str, /, *, session: Given) -> int:
     """Show everything known about one document.
 
@@ -60,6 +56,7 @@ def show(document: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command(name="open")
 def open_place(citation: str, /, *, session: Given) -> int:
     """Show a cited passage where it stands, with the text around it.
 
@@ -74,6 +71,7 @@ def open_place(citation: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command
 def chunks(document: str, /, *, first: int = 0, limit: int = 100, session: Given) -> int:
     """Show the passages a document was cut into.
 
@@ -93,6 +91,7 @@ def chunks(document: str, /, *, first: int = 0, limit: int = 100, session: Given
     return OK
 
 
+@commands.command
 def enable(document: str, /, *, session: Given) -> int:
     """Let a document be found again.
 
@@ -104,6 +103,7 @@ def enable(document: str, /, *, session: Given) -> int:
     return _switch(session, document, enabled=True)
 
 
+@commands.command
 def disable(document: str, /, *, session: Given) -> int:
     """Keep a document, but out of every search.
 
@@ -115,6 +115,7 @@ def disable(document: str, /, *, session: Given) -> int:
     return _switch(session, document, enabled=False)
 
 
+@commands.command
 def retry(
     document: str,
     /,
@@ -145,6 +146,7 @@ def retry(
     return DOCUMENT_AT_FAULT if view.latest.state == "failed" else OK
 
 
+@commands.command
 def cancel(document: str, /, *, session: Given) -> int:
     """Stop the work on a document; what it served before goes on being found.
 
@@ -159,6 +161,7 @@ def cancel(document: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command
 def delete(document: str, /, *, session: Given) -> int:
     """Delete a document from the library; the file that was added stays where it is.
 

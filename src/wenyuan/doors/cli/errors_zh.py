@@ -67,7 +67,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "file-vanished": ("读取时 {path} 不见了。", "如果是移动了，请从新位置添加。"),
     "file-unreadable": ("无法打开 {path}：{reason}。", "检查它的权限，再重新添加。"),
     "file-empty": ("{name} 是空的。", "没有任何损失：有内容后再添加。"),
-    "file-too-large": ("{name} 有 {size} 字节，上限是 {limit}。", "拆分文件，或调高 wenyuan.toml 中的 `limits.file_bytes`。"),
+    "file-too-large": (
+        "{name} 有 {size} 字节，上限是 {limit}。",
+        "拆分文件，或调高 wenyuan.toml 中的 `limits.file_bytes`。",
+    ),
     "unsupported-type": (
         "{name} 看来是 {media_type}，Wenyuan 还不能读取。",
         "另存或导出为文本、Markdown、HTML、CSV 或 JSON 再添加。",

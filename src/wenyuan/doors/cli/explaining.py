@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
 
-from cyclopts import App
-
 from wenyuan.doors.cli.asking import degradation
 from wenyuan.doors.cli.output import Column, Part
 from wenyuan.doors.cli.places import anchor_label
@@ -19,23 +17,20 @@ _SCORES = {"structured": "strength", "keyword": "bm25", "vector": "cosine"}
 _BAR_WIDTH = 24
 
 
-def register(app: App) -> None:
-    app.command(explain)
-
-
-def explain(trace: str, /, *, kb: list[str] | None = None, session: Given) -> int:
+def explain(trace_or_question: str, /, *, kb: list[str] | None = None, session: Given) -> int:
     """Show what happened to a question: its reading, every stage and list, and what was decided.
 
     Parameters
     ----------
-    trace
+    trace_or_question
         Id of a trace, as every search prints it; or a question, which is then searched now.
     kb
         Knowledge base to search where a question is given; may be given several times.
     """
     with session.open() as library:
-        is_id = trace.startswith("trace_") and not any(character.isspace() for character in trace)
-        body = library.trace(trace if is_id else library.search(trace, kb=kb).trace_id)
+        is_id = trace_or_question.startswith("trace_") and len(trace_or_question.split()) == 1
+        wanted = trace_or_question if is_id else library.search(trace_or_question, kb=kb).trace_id
+        body = library.trace(wanted)
     session.show(body, lambda: _show(session, body))
     return OK
 
@@ -107,8 +102,8 @@ def _show_stages(session: Session, stages: Sequence[Mapping[str, Any]], total: f
 
 def _bar(stage: Mapping[str, Any], total: float) -> str:
     scale = _BAR_WIDTH / max(total, 0.01)
-    start = min(int(stage["start_ms"] * scale), _BAR_WIDTH - 1)
-    length = max(1, min(round(stage["ms"] * scale), _BAR_WIDTH - start))
+    start: int = min(int(stage["start_ms"] * scale), _BAR_WIDTH - 1)
+    length: int = max(1, min(round(stage["ms"] * scale), _BAR_WIDTH - start))
     return " " * start + "█" * length
 
 
@@ -133,14 +128,12 @@ def _show_candidates(session: Session, candidates: Mapping[str, Any], hits: Sequ
         out.line(say("explain.best-similarity", best=f"{candidates['best_similarity']:.3f}"), indent=2)
 
 
-def _candidate(
-    arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int], names: Mapping[str, str]
-) -> Part:
+def _candidate(arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int], names: Mapping[str, str]) -> Part:
     if one is None:
         return ""
     score = f"({one[_SCORES[arm]]:.3g})"
     if one["chunk"] not in places:
-        return f"{one['chunk'] or one['key']} {score}", "dim"
+        return f"{one['chunk'] or '#' + str(one['key'])} {score}", "dim"
     return f"[{places[one['chunk']]}] {names[one['chunk']]} {score}", "bold"
 
 

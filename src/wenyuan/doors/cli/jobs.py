@@ -1,34 +1,23 @@
-"""`wenyuan jobs` and `wenyuan worker`."""
+"""`wenyuan jobs`: what is being done, what waits, and what went wrong."""
 
 from __future__ import annotations
 
 import datetime
-import logging
-import signal
-import time
-from types import FrameType
 
 from cyclopts import App
 
-from wenyuan.doors.cli.adding import show_interrupted
 from wenyuan.doors.cli.output import Column, Part
-from wenyuan.doors.cli.progress import Watching
-from wenyuan.doors.cli.session import INTERRUPTED, OK, Given, Session
+from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.types import Job
 
 _STYLES = {"done": "green", "failed": "bold red", "running": "cyan", "waiting": "yellow"}
 _JOBS_SHOWN = 100
 
 
-def register(app: App) -> None:
-    group = App(name="jobs", help="Jobs: what is being done, what waits, and what went wrong.")
-    group.command(show_all, name="list")
-    group.command(show)
-    group.command(cancel)
-    app.command(group)
-    app.command(worker)
+commands = App(name="jobs", help="Jobs: what is being done, what waits, and what went wrong.")
 
 
+@commands.command(name="list")
 def show_all(*, live: bool = False, limit: int = _JOBS_SHOWN, session: Given) -> int:
     """List the jobs, newest first.
 
@@ -45,6 +34,7 @@ def show_all(*, live: bool = False, limit: int = _JOBS_SHOWN, session: Given) ->
     return OK
 
 
+@commands.command
 def show(job: str, /, *, session: Given) -> int:
     """Show one job.
 
@@ -59,6 +49,7 @@ def show(job: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command
 def cancel(job: str, /, *, session: Given) -> int:
     """Cancel a job: at once where it waits, at its next batch where it runs.
 
@@ -71,51 +62,6 @@ def cancel(job: str, /, *, session: Given) -> int:
         found = library.jobs.cancel(job)
     session.show(found, lambda: _show_one(session, found))
     return OK
-
-
-def worker(*, drain: bool = False, max_jobs: int | None = None, session: Given) -> int:
-    """Do the library's work: read files, embed passages, purge what was deleted.
-
-    Runs until it is stopped by Ctrl-C or SIGTERM; the work then goes on where it was with the next worker.
-
-    Parameters
-    ----------
-    drain
-        End when there is nothing left to do now.
-    max_jobs
-        End after so many jobs, or when there is nothing left to do now.
-    """
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
-    signal.signal(signal.SIGTERM, _interrupt)
-    with session.open() as library:
-        began = time.time_ns() // 1_000_000
-        try:
-            with Watching(session) as watch:
-                if drain or max_jobs is not None:
-                    taken = library.drain(max_jobs, watch)
-                else:
-                    session.notes.line(session.say("worker.started", library=str(library.path)), whole=True)
-                    library.work(watch)
-                    taken = 0
-        except KeyboardInterrupt:
-            show_interrupted(session, library)
-            return INTERRUPTED
-        recent = library.jobs.list(limit=max(_JOBS_SHOWN, taken))
-        failed = sum(job.state == "failed" and (job.finished_at or 0) >= began for job in recent)
-    done = {"jobs": taken, "failed": failed}
-    session.show(done, lambda: _show_drained(session, taken, failed))
-    return OK
-
-
-def _interrupt(number: int, frame: FrameType | None) -> None:
-    """Let a request to end take the way of Ctrl-C, which stops the worker cleanly."""
-    raise KeyboardInterrupt
-
-
-def _show_drained(session: Session, taken: int, failed: int) -> None:
-    session.out.line(session.say("worker.drained", n=taken))
-    if failed:
-        session.out.line((session.say("worker.failed", n=failed), "bold red"), session.command("docs list"), whole=True)
 
 
 def _state(session: Session, job: Job) -> Part:

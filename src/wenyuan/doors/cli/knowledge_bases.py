@@ -17,14 +17,10 @@ if TYPE_CHECKING:
 _NO_MODEL = "none"
 
 
-def register(app: App) -> None:
-    group = App(name="kb", help="Knowledge bases: documents that are searched together, cut and embedded alike.")
-    for command, name in ((show_all, "list"), (create, "create"), (show, "show"), (archive, "archive")):
-        group.command(command, name=name)
-    group.command(delete, name="delete")
-    app.command(group)
+commands = App(name="kb", help="Knowledge bases: documents that are searched together, cut and embedded alike.")
 
 
+@commands.command(name="list")
 def show_all(*, session: Given) -> int:
     """List the knowledge bases, with how many of their documents stand how."""
     with session.open() as library:
@@ -33,6 +29,7 @@ def show_all(*, session: Given) -> int:
     return OK
 
 
+@commands.command
 def create(
     name: str,
     /,
@@ -77,6 +74,7 @@ def create(
     return OK
 
 
+@commands.command
 def show(name: str, /, *, session: Given) -> int:
     """Show one knowledge base.
 
@@ -91,6 +89,7 @@ def show(name: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command
 def archive(name: str, /, *, undo: bool = False, session: Given) -> int:
     """Take a knowledge base out of every search, or bring it back.
 
@@ -108,6 +107,7 @@ def archive(name: str, /, *, undo: bool = False, session: Given) -> int:
     return OK
 
 
+@commands.command
 def delete(name: str, /, *, yes: bool = False, session: Given) -> int:
     """Delete a knowledge base with all its documents; the files that were added stay where they are.
 

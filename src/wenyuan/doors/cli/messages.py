@@ -66,7 +66,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "search.rank": ("{arm} #{rank}", "{arm}第 {rank}"),
     "search.open": ("`{command}` shows a passage where it stands.", "`{command}` 在原处查看一个段落。"),
     "trace": ("Trace {trace}: `{command}`", "检索记录 {trace}：`{command}`"),
-    "grounded.likely": ("Grounded: likely. Every sentence stands in the documents as quoted.", "依据：充分。每句话都是文档原文。"),
+    "grounded.likely": (
+        "Grounded: likely. Every sentence stands in the documents as quoted.",
+        "依据：充分。每句话都是文档原文。",
+    ),
     "grounded.unlikely": (
         "Grounded: unlikely. Passages were found, but they do not seem to answer this.",
         "依据：不足。找到了一些段落，但看来没有回答这个问题。",
@@ -76,17 +79,20 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "Semantic search could see {seen} of {total} document{total:s}; the others have no vectors yet.",
         "语义检索只能看到 {total} 个文档中的 {seen} 个，其余还没有向量。",
     ),
-    "degraded.embed": ("Searched without semantic search (embed: {reason}).", "本次没有使用语义检索（embed: {reason}）。"),
+    "degraded.embed": (
+        "Searched without semantic search (embed: {reason}).",
+        "本次没有使用语义检索（embed: {reason}）。",
+    ),
     "degraded.answer": (
         "Sentences were chosen by their words alone (answer: {reason}).",
         "句子只按词语选出（answer: {reason}）。",
     ),
-    "anchor.lines": ("line{n:s} {span}", "第 {span} 行（共 {n} 行）"),
-    "anchor.page": ("page{n:s} {span}", "第 {span} 页（共 {n} 页）"),
-    "anchor.slide": ("slide{n:s} {span}", "第 {span} 张幻灯片（共 {n} 张）"),
-    "anchor.cells": ("row{n:s} {span}", "第 {span} 行（表格，共 {n} 行）"),
-    "anchor.paragraph": ("paragraph{n:s} {span}", "第 {span} 段（共 {n} 段）"),
-    "anchor.chapter": ("chapter{n:s} {span}", "第 {span} 章（共 {n} 章）"),
+    "anchor.lines": ("line{n:s} {span}", "第 {span} 行"),
+    "anchor.page": ("page{n:s} {span}", "第 {span} 页"),
+    "anchor.slide": ("slide{n:s} {span}", "第 {span} 张幻灯片"),
+    "anchor.cells": ("row{n:s} {span}", "表格第 {span} 行"),
+    "anchor.paragraph": ("paragraph{n:s} {span}", "第 {span} 段"),
+    "anchor.chapter": ("chapter{n:s} {span}", "第 {span} 章"),
     # --- Explaining ---
     "explain.question": ("Question: ", "问题："),
     "explain.trace": ("Trace: ", "检索记录："),
@@ -134,7 +140,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "docs.enabled": ("{name} can be found again.", "{name} 可被检索。"),
     "docs.disabled": ("{name} is switched off: it is kept, but not found.", "{name} 已停用：保留，但不会被检索到。"),
     "docs.cancelled": ("Work on {name} is stopped.", "已停止处理 {name}。"),
-    "docs.deleted": ("Deleted {name} from the library; your own file is untouched.", "已从资料库删除 {name}，你自己的文件没有变动。"),
+    "docs.deleted": (
+        "Deleted {name} from the library; your own file is untouched.",
+        "已从资料库删除 {name}，你自己的文件没有变动。",
+    ),
     "docs.changed-since": (
         "The document has changed since; this is the text as it was cited.",
         "文档之后有改动；这里显示的是当时引用的文字。",

@@ -18,10 +18,8 @@ Part = str | tuple[str, str]
 
 # A document's words are not trusted: an escape sequence in them must never reach the terminal, and
 # no override of the writing direction may make them read differently. Tab and line feed stay.
-_UNSAFE = {
-    code: "\ufffd"
-    for code in (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-}
+_CONTROL = (*range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_UNSAFE = dict.fromkeys(_CONTROL, "\ufffd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +50,8 @@ class Output:
 
     def line(self, *parts: Part, indent: int = 0, whole: bool = False) -> None:
         """Write one paragraph; a `whole` one is left to the terminal to break, so that paths can be clicked."""
-        pieces = [("", "") if part == "" else (part, "") if isinstance(part, str) else part for part in parts]
-        pieces = [(printable(text), style) for text, style in pieces]
+        pairs = [(part, "") if isinstance(part, str) else part for part in parts]
+        pieces = [(printable(text), style) for text, style in pairs]
         if not self.is_terminal:
             text = "".join(text for text, _ in pieces)
             self._plain("\n".join(f"{' ' * indent}{line}".rstrip() for line in text.split("\n")))
@@ -65,7 +63,7 @@ class Output:
         if whole:
             self.console.print(Text(" " * indent) + assembled, soft_wrap=True)
         else:
-            self.console.print(Padding(assembled, (0, 0, 0, indent)) if indent else assembled)
+            self.console.print(Padding(assembled, (0, 0, 0, indent), expand=False) if indent else assembled)
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Part]]) -> None:
         cells = [[_cell(part) for part in row] for row in rows]

@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cyclopts import App
-
 from wenyuan.doors.cli.places import anchor_label, heading_label
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.types import Chunk, ChunkingConfig, Facts, Notice
-
-
-def register(app: App) -> None:
-    app.command(preview)
 
 
 def preview(file: Path, /, *, columns: int | None = None, overlap: int | None = None, session: Given) -> int:

@@ -68,7 +68,7 @@ class Session:
         worded = self.worded(problem)
         output.line((f"error[{worded.code}]: ", "bold red"), worded.message, indent=indent)
         if worded.hint:
-            output.line(("hint: ", "bold"), worded.hint, indent=indent)
+            output.line((self.say("hint"), "bold"), worded.hint, indent=indent)
 
 
 Given = Annotated[Session, Parameter(parse=False)]

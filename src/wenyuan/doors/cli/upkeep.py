@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cyclopts import App
-
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.errors import ConfigurationError, StorageError
 
@@ -13,11 +11,6 @@ if TYPE_CHECKING:
     from wenyuan.runtime.upkeep import Finding
 
 _STYLES = {"ok": "green", "warning": "bold yellow", "error": "bold red"}
-
-
-def register(app: App) -> None:
-    app.command(check)
-    app.command(doctor)
 
 
 def check(*, session: Given) -> int:
@@ -45,6 +38,6 @@ def _show(session: Session, findings: list[Finding], fine: str) -> None:
         label = f"{finding.severity}[{finding.code}]: "
         session.out.line((label, _STYLES[finding.severity]), finding.message)
         if finding.hint:
-            session.out.line(("hint: ", "bold"), finding.hint, indent=2)
+            session.out.line((session.say("hint"), "bold"), finding.hint, indent=2)
     if not any(finding.severity != "ok" for finding in findings):
         session.out.line((session.say(fine), "green"))

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
 from wenyuan.errors import BuiltInModelMissing
-from wenyuan.providers.e5.files import is_complete, locked, storage_errors, write_folder
+from wenyuan.providers.e5.files import is_complete, locked, save_array, storage_errors, write_folder
 from wenyuan.providers.e5.tokenizer import write_tables
 from wenyuan.providers.e5.weights import SHA256, Weights, find_weights, open_weights
 
@@ -75,9 +73,9 @@ def write_model(folder: Path, weights: Weights, on_progress: Progress) -> None:
         unknown=special.unknown,
     )
     on_progress("Preparing the built-in embedding model: word embeddings")
-    np.save(folder / WORDS_FILE, weights.blocks("emb.word", shape.vocabulary, shape.hidden))
+    save_array(folder / WORDS_FILE, weights.blocks("emb.word", shape.vocabulary, shape.hidden))
     positions = weights.vector("emb.pos", shape.positions * shape.hidden).reshape(shape.positions, shape.hidden)
     types = weights.vector("emb.type", shape.token_types * shape.hidden).reshape(shape.token_types, shape.hidden)
-    np.save(folder / POSITIONS_FILE, positions + types[0])
+    save_array(folder / POSITIONS_FILE, positions + types[0])
     on_progress("Preparing the built-in embedding model: network")
     (folder / GRAPH_FILE).write_bytes(build_graph(weights).SerializeToString(deterministic=True))

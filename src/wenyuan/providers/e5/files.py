@@ -12,11 +12,22 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wenyuan.errors import BuiltInModelMissing, DiskFull
 
 MANIFEST = "manifest.json"
 _LOCK_POLL_SECONDS = 0.05
+
+
+def save_array(path: Path, array: NDArray[Any]) -> None:
+    """Write an array in NumPy's own format; unlike `numpy.save`, a full disk is told by its error number."""
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, np.lib.format.header_data_from_array_1_0(array))
+        file.write(np.ascontiguousarray(array).data)
 
 
 def is_complete(folder: Path, version: str) -> bool:
@@ -26,9 +37,10 @@ def is_complete(folder: Path, version: str) -> bool:
     """
     try:
         manifest = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
-        if manifest["version"] != version:
+        digests = manifest["sha256"]
+        if manifest["version"] != version or not digests:
             return False
-        return all(_digest(folder / name) == digest for name, digest in manifest["sha256"].items())
+        return all(_digest(folder / name) == digest for name, digest in digests.items())
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return False
 
@@ -88,7 +100,9 @@ def storage_errors(folder: Path) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             raise DiskFull(path=folder) from error
-        raise BuiltInModelMissing(reason=f"its cache in {folder} cannot be written: {error.strerror}") from error
+        raise BuiltInModelMissing(
+            reason=f"its cache in {folder} cannot be written: {error.strerror or error}"
+        ) from error
 
 
 def _digest(path: Path) -> str:

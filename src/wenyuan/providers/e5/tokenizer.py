@@ -19,6 +19,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from wenyuan.providers.e5.files import save_array
+
 _WORD_START = "▁"
 _CHARACTER_BITS = 21
 _NODE_BITS = 21
@@ -60,9 +62,9 @@ def write_tables(
     node_scores = np.zeros(len(keys) + 1, np.float32)
     node_pieces[ends] = listed
     node_scores[ends] = scores[listed]
-    np.save(folder / _EDGES, _hash_table(keys))
-    np.save(folder / _PIECES, node_pieces)
-    np.save(folder / _SCORES, node_scores)
+    save_array(folder / _EDGES, _hash_table(keys))
+    save_array(folder / _PIECES, node_pieces)
+    save_array(folder / _SCORES, node_scores)
     settings = {
         "begin": begin,
         "end": end,

@@ -128,7 +128,7 @@ def open_weights(path: Path, sha256: str = SHA256) -> Weights:
                 )
             content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except OSError as error:
-        raise BuiltInModelMissing(reason=f"{path} cannot be read: {error.strerror}") from error
+        raise BuiltInModelMissing(reason=f"{path} cannot be read: {error.strerror or error}") from error
     return parse_weights(memoryview(content), str(path))
 
 
