@@ -97,6 +97,7 @@ class Worker:
         self._limits = limits
         self._random = randomness
         self._stopping = threading.Event()
+        self._heartbeat = _Heartbeat(database, limits)
 
     def stop(self) -> None:
         """Let go of the current job at its next batch, and take no other. Safe in a signal handler."""
@@ -104,6 +105,21 @@ class Worker:
 
     def drain(self, max_jobs: int | None = None) -> int:
         """Do what is there to do now, at most `max_jobs`, and return how many jobs were taken."""
+        with self._heartbeat.beating():
+            return self._drain(max_jobs)
+
+    def run(self) -> None:
+        """Work until `stop` is called. A full disk or a long lock is waited out."""
+        with self._heartbeat.beating():
+            while not self._stopping.is_set():
+                try:
+                    if self._drain(None) == 0:
+                        self._stopping.wait(self._limits.poll_seconds)
+                except StorageError as error:
+                    _LOG.warning("%s %s", error.message, error.advice)
+                    self._stopping.wait(self._limits.lease_seconds)
+
+    def _drain(self, max_jobs: int | None) -> int:
         taken = 0
         while not self._stopping.is_set() and (max_jobs is None or taken < max_jobs):
             lease = self._next()
@@ -113,16 +129,6 @@ class Worker:
             taken += 1
         return taken
 
-    def run(self) -> None:
-        """Work until `stop` is called. A full disk or a long lock is waited out."""
-        while not self._stopping.is_set():
-            try:
-                if self.drain() == 0:
-                    self._stopping.wait(self._limits.poll_seconds)
-            except StorageError as error:
-                _LOG.warning("%s %s", error.message, error.advice)
-                self._stopping.wait(self._limits.lease_seconds)
-
     def _next(self) -> Lease | None:
         self._bury_dead_workers()
         return queue.claim(self._database, self._name.name, self._lease_ms, tuple(self._perform))
@@ -131,7 +137,7 @@ class Worker:
         with self._database.read() as tx:
             others = [worker for worker in queue.workers_at_work(tx) if self._name.is_dead(worker)]
         if others:
-            with self._database.write() as tx:
+            with self._database.write(durable=False) as tx:
                 for worker in others:
                     queue.expire_leases_of(tx, worker)
 
@@ -144,7 +150,7 @@ class Worker:
         try:
             if lease.job.attempts > self._limits.max_attempts:
                 raise AttemptsExhausted(attempts=lease.job.attempts - 1)
-            with self._heartbeat(work):
+            with self._heartbeat.keeping(work):
                 self._perform[lease.job.kind](work)
         except LeaseLost:
             _LOG.info("job %s was taken over", lease.job.id)
@@ -177,34 +183,50 @@ class Worker:
 
     def _settle(self, write: Callable[[Writing], None]) -> None:
         try:
-            with self._database.write() as tx:
+            with self._database.write(durable=False) as tx:
                 write(tx)
         except LeaseLost:
             _LOG.info("a job was taken over while it was being put away")
 
+
+class _Heartbeat:
+    """One thread that renews the lease of the journey a worker is on, as long as it has not stalled."""
+
+    def __init__(self, database: Database, limits: WorkerLimits) -> None:
+        self._database = database
+        self._limits = limits
+        self._work: Work | None = None
+
     @contextmanager
-    def _heartbeat(self, work: Work) -> Iterator[None]:
-        """Renew the lease while the journey is busy, as long as it has not stalled."""
+    def beating(self) -> Iterator[None]:
         ended = threading.Event()
-
-        def beat() -> None:
-            while not ended.wait(self._limits.lease_seconds / 3):
-                if work.quiet_seconds > self._limits.stall_seconds:
-                    return
-                try:
-                    with self._database.write() as tx:
-                        work.keep_alive(tx)
-                except WenyuanError as error:
-                    # The journey meets the same error at its next write, and answers for it there.
-                    _LOG.debug("lease not renewed: %s", error.message)
-
-        thread = threading.Thread(target=beat, name=f"lease {work.lease.job.id}", daemon=True)
+        thread = threading.Thread(target=self._beat, args=(ended,), name="heartbeat", daemon=True)
         thread.start()
         try:
             yield
         finally:
             ended.set()
             thread.join()
+
+    @contextmanager
+    def keeping(self, work: Work) -> Iterator[None]:
+        self._work = work
+        try:
+            yield
+        finally:
+            self._work = None
+
+    def _beat(self, ended: threading.Event) -> None:
+        while not ended.wait(self._limits.lease_seconds / 3):
+            work = self._work
+            if work is None or work.quiet_seconds > self._limits.stall_seconds:
+                continue
+            try:
+                with self._database.write(durable=False) as tx:
+                    work.keep_alive(tx)
+            except WenyuanError as error:
+                # The journey meets the same error at its next write, and answers for it there.
+                _LOG.debug("lease not renewed: %s", error.message)
 
 
 def _cancel(tx: Writing, lease: Lease) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from tests.providers.embedder_contract import EmbedderContract
 from wenyuan.errors import BuiltInModelMissing, ConfigurationInvalid, ProviderTimeout
-from wenyuan.ports import Embedder
+from wenyuan.ports import Embedder, Vectors
 from wenyuan.providers.e5 import centring, weights
 from wenyuan.providers.e5.model import DIMENSIONS, PREFIXES, E5Embedder, create
 from wenyuan.providers.settings import BUILT_IN_MODEL, EmbeddingModelSettings
@@ -19,16 +19,12 @@ from wenyuan.providers.settings import BUILT_IN_MODEL, EmbeddingModelSettings
 SETTINGS = EmbeddingModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
 
 QUESTIONS = [
-    "什么时候可以去图书馆？",
-    "When may I go to the library?",
-    "怎样备份数据库？",
-    "How do I back up a database?",
+    *("什么时候可以去图书馆？", "When may I go to the library?"),
+    *("怎样备份数据库？", "How do I back up a database?"),
 ]
 ANSWERS = [
-    "图书馆每天九点开门。",
-    "The library opens at nine every day.",
-    "备份数据库用这个命令。",
-    "This command makes a copy of the database.",
+    *("图书馆每天九点开门。", "The library opens at nine every day."),
+    *("备份数据库用这个命令。", "This command makes a copy of the database."),
 ]
 
 
@@ -45,9 +41,7 @@ class TestContract(EmbedderContract):
         return loaded
 
 
-def _similarities(
-    embedder: E5Embedder, questions: Sequence[str], answers: Sequence[str]
-) -> np.ndarray[tuple[int, int]]:
+def _similarities(embedder: E5Embedder, questions: Sequence[str], answers: Sequence[str]) -> Vectors:
     return embedder.embed(questions, "query", 60.0) @ embedder.embed(answers, "passage", 60.0).T
 
 
@@ -108,7 +102,7 @@ def test_its_identity_needs_neither_weights_nor_cache(tmp_path: Path, monkeypatc
 def test_other_means_make_another_model(cache_directory: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     before = E5Embedder(cache_directory).identity
     np.save(tmp_path / "means.npy", np.zeros((2, 2, DIMENSIONS), np.float32))
-    monkeypatch.setattr(centring.resources, "files", lambda _: tmp_path)
+    monkeypatch.setattr("importlib.resources.files", lambda _: tmp_path)
     centring.means_identity.cache_clear()
     try:
         after = E5Embedder(cache_directory).identity
@@ -137,9 +131,8 @@ def test_another_built_in_model_is_refused(tmp_path: Path) -> None:
 
 
 def test_the_settings_reach_the_embedder(tmp_path: Path) -> None:
-    embedder = create(
-        dataclasses.replace(SETTINGS, max_batch_texts=3, max_batch_characters=99), tmp_path, lambda _: None
-    )
+    settings = dataclasses.replace(SETTINGS, max_batch_texts=3, max_batch_characters=99)
+    embedder = create(settings, tmp_path, lambda _: None)
     assert (embedder.max_batch_texts, embedder.max_batch_characters) == (3, 99)
 
 

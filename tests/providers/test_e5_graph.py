@@ -76,7 +76,7 @@ def embedder(cache_directory: Path) -> E5Embedder:
     return E5Embedder(cache_directory)
 
 
-@pytest.mark.parametrize("text", [QUESTIONS[0], ANSWERS[3], "梵語" * 60, "the quick brown fox " * 20, "x"])
+@pytest.mark.parametrize("text", [QUESTIONS[0], ANSWERS[3], "梵語研究" * 12, "x"])
 def test_integers_change_a_vector_by_very_little(exact: ExactNetwork, embedder: E5Embedder, text: str) -> None:
     found = embedder.embed_uncentred([text], "passage")[0]
     assert float(found @ exact.vector(PREFIXES["passage"] + text)) > 0.997

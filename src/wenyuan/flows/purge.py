@@ -13,10 +13,10 @@ def purge(database: Database, blobs: BlobDirectory, work: Work) -> None:
     revision_id = work.lease.job.subject_id
     after: int | None = -1
     while after is not None:
-        with database.write() as tx:
+        with database.write(durable=False) as tx:
             work.hold(tx)
             after = purging.unindex_batch(tx, revision_id, after)
-    with database.write() as tx:
+    with database.write(durable=False) as tx:
         work.hold(tx)
         purging.forget_index_rows(tx, revision_id)
         hidden = purging.hidden_document(tx, revision_id)
@@ -29,10 +29,10 @@ def purge(database: Database, blobs: BlobDirectory, work: Work) -> None:
 def _delete(database: Database, blobs: BlobDirectory, work: Work, revision_id: str, document_id: str) -> None:
     left = True
     while left:
-        with database.write() as tx:
+        with database.write(durable=False) as tx:
             work.hold(tx)
             left = purging.delete_text_batch(tx, revision_id) > 0
-    with database.write() as tx:
+    with database.write(durable=False) as tx:
         work.hold(tx)
         sha256 = purging.delete_revision(tx, revision_id)
         if sha256 is not None:

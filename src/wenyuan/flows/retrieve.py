@@ -225,6 +225,6 @@ def _conclude(
         plan=plan,
     )
     body = trace_body(result, observe, bases, scope, found, reason)
-    with tools.database.write() as tx:
+    with tools.database.write(durable=False) as tx:
         journal.add_trace(tx, result.trace_id, scope.principal, plan.question, result.why_empty, body)
     return result

@@ -11,6 +11,7 @@ from wenyuan.language.numerals import parse_integer
 # The numeral characters as they look after folding.
 _DIGIT = "〇○零一二三四五六七八九壹贰叁参肆伍陆柒捌玖"
 _NUMERAL = f"{_DIGIT}十拾廿卅"
+_YEAR = f"{_NUMERAL}百千两元o0-9"
 _NUMBER = rf"(?:[0-9]{{1,2}}|[{_NUMERAL}]{{1,4}})"
 _TO = r"\ ?(?:到|至|-{1,4}|~)\ ?"
 # 3号线 and 8号楼 are a line and a building.
@@ -22,7 +23,7 @@ _DAYS = rf"""
 """
 _dated = re.compile(
     rf"""
-    (?P<year>[{_NUMERAL}千两元o0-9](?<![{_NUMERAL}千百万亿第0-9.].)[{_NUMERAL}千o0-9]{{0,6}})\ ?年(?:度\ ?)?
+    (?P<year>[{_YEAR}]{{1,7}})\ ?年(?:度\ ?)?
     (?:
         \ {{0,2}}(?P<first_month>{_NUMBER})\ ?月?{_TO}(?P<last_month>{_NUMBER})\ ?月(?!\ ?{_NUMBER}\ ?[日号])
       | \ {{0,2}}(?P<month>{_NUMBER})\ ?月份?
@@ -33,10 +34,14 @@ _dated = re.compile(
     """,
     re.VERBOSE,
 )
-_open = re.compile(
-    rf"(?P<month>[{_NUMERAL}0-9](?<![{_NUMERAL}千百万0-9.年/].)[{_NUMERAL}0-9]{{0,3}})\ ?月\ {{0,2}}{_DAYS}", re.VERBOSE
-)
-_years = re.compile(rf"(?P<year>[12](?<![0-9.].)[0-9]{{3}}){_TO}(?P<last_year>[12][0-9]{{3}})\ ?年", re.VERBOSE)
+_open = re.compile(rf"(?P<month>{_NUMBER})\ ?月\ {{0,2}}{_DAYS}", re.VERBOSE)
+_years = re.compile(rf"(?P<year>[12][0-9]{{3}}){_TO}(?P<last_year>[12][0-9]{{3}})\ ?年", re.VERBOSE)
+
+_mark = re.compile("[年月]")
+_year_before = re.compile(rf"(?<![{_YEAR}万亿第.])(?P<year>[{_YEAR}]{{1,7}}) ?$")
+_month_before = re.compile(rf"(?<![{_NUMERAL}千百万0-9./])[{_NUMERAL}0-9]{{1,4}} ?$")
+_range_before = re.compile(rf"(?<![0-9.])[12][0-9]{{3}}{_TO}[12][0-9]{{3}}\ ?$", re.VERBOSE)
+_duration = re.compile("[前来后间里]|以[前来]|的?历史")
 
 _ERAS = {"民国": 1911, "令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}
 _MINGUO_YEARS = range(80, 151)
@@ -50,19 +55,39 @@ def chinese_mentions(folded: str) -> Iterator[DateMention]:
     A year of two digits is one of both centuries (98年3月). One of three digits with a month is
     counted from 1911, as Taiwan does (115年4月14日).
     """
-    if "年" in folded:
-        for match in _years.finditer(folded):
-            first, last = PartialDate(int(match["year"])), PartialDate(int(match["last_year"]))
-            yield DateMention(match.start(), match.end(), "range", first, last)
-        for match in _dated.finditer(folded):
-            yield from _read_dated(match)
-    if "月" in folded:
-        for match in _open.finditer(folded):
-            yield from _read_days(match, match.start(), None, "chinese")
+    if folded.isascii():
+        return
+    read_to = 0
+    for mark in _mark.finditer(folded):
+        if mark.start() >= read_to:
+            read = _before_year if mark[0] == "年" else _before_month
+            for mention in read(folded, mark.start()):
+                read_to = max(read_to, mention.end)
+                yield mention
+
+
+def _before_year(folded: str, mark: int) -> Iterator[DateMention]:
+    before = _range_before.search(folded, max(0, mark - 14), mark)
+    if before and (match := _years.match(folded, before.start())):
+        first, last = PartialDate(int(match["year"])), PartialDate(int(match["last_year"]))
+        yield DateMention(match.start(), match.end(), "range", first, last)
+        return
+    before = _year_before.search(folded, max(0, mark - 8), mark)
+    if before and (match := _dated.match(folded, before.start())):
+        yield from _read_dated(match)
+
+
+def _before_month(folded: str, mark: int) -> Iterator[DateMention]:
+    before = _month_before.search(folded, max(0, mark - 5), mark)
+    if before and (match := _open.match(folded, before.start())):
+        yield from _read_days(match, match.start(), None, "chinese")
 
 
 def _read_dated(match: re.Match[str]) -> Iterator[DateMention]:
     start, years, reading = _read_year(match)
+    # 2000年前 is far more often two thousand years ago than before the year 2000.
+    if len(match["year"]) == 4 and match["year"].endswith("000") and _duration.match(match.string, match.end()):
+        return
     if not years:
         if match["day"]:
             yield from _read_days(match, match.start("month"), None, "chinese")
@@ -126,7 +151,7 @@ def _read_year(match: re.Match[str]) -> tuple[int, tuple[int, ...], str]:
 
 
 def _plain_years(written: str, value: int, has_month: bool) -> tuple[int, ...]:
-    positional = not any(unit in written for unit in "千十拾廿卅两元")
+    positional = not any(unit in written for unit in "百千十拾廿卅两元")
     if FIRST_YEAR <= value <= LAST_YEAR and (has_month or (positional and len(written) == 4)):
         return (value,)
     if has_month and positional and len(written) == 2:

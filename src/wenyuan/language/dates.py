@@ -10,13 +10,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 
 from wenyuan.language.chinese_dates import chinese_mentions
 from wenyuan.language.date_mentions import OPEN_YEAR, DateMention, joined
 from wenyuan.language.english_dates import english_mentions
 from wenyuan.language.folding import fold_with_offsets
-from wenyuan.language.numeric_dates import numeric_mentions
+from wenyuan.language.numeric_dates import numbers, numeric_mentions
 from wenyuan.types import DateSpan
 
 _range_mark = re.compile(r"\s{0,2}(?:到|至|-{1,4}|~|to|through|until|till)\s{0,2}")
@@ -92,8 +91,13 @@ class _Capitals:
 
 def _sorted_out(folded: str, capital_at: _Capitals) -> tuple[list[DateMention], list[DateMention]]:
     """The mentions that exist, ranges joined, and those that do not exist but look as if meant."""
+    digits = numbers(folded)
     found = _without_overlaps(
-        chain(numeric_mentions(folded), chinese_mentions(folded), english_mentions(folded, capital_at))
+        [
+            *numeric_mentions(folded, digits),
+            *english_mentions(folded, digits, capital_at),
+            *chinese_mentions(folded),
+        ]
     )
     existing = [mention for mention in found if mention.exists and mention.days() is not None]
     impossible = [m for m in found if not m.exists and m.reading not in _UNREMARKABLE]

@@ -3,55 +3,61 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, single
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {
+    word: number
+    for number, words in enumerate(
+        "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|oct october"
+        "|nov november|dec december".split("|"),
+        start=1,
+    )
+    for word in words.split()
+}
 _ALSO_VERBS = ("may", "march")
+_YEAR_WORDS = frozenset(("in", "during", "since", "until", "year", "from", "between", "by"))
 
-_MONTH = (
-    r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
-    r"|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)(?![a-z])\.?"
-)
+_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})(?![a-z])\.?"
+_ANY_MONTH = rf"(?:{'|'.join(_MONTHS)})(?![a-z])"
 _ORDINAL = "(?:st|nd|rd|th)"
 _GAP = r"(?:,\s{0,2}|[\s/-]{1,2})"
 _TO = r"\s?(?:-{1,4}|~|\b(?:to|through|until|till)\b)\s?"
 _YEAR = "[12][0-9]{3}"
 # 1663/64: until 1752 the English year began on 25 March, and both counts were written.
-_DUAL = r"(?:[-/](?P<second_year>[0-9]{1,2})(?![0-9-]))?"
-_NO_MORE = r"(?![0-9a-z:%]|[.,][0-9])"
+_DUAL_YEAR = rf"(?P<year>{_YEAR})(?![0-9])(?:[-/](?P<second_year>[0-9]{{1,2}})(?![0-9-]))?"
+_DAY_ENDS = r"(?![0-9a-z:%]|\.[0-9]|,[0-9]{3}(?![0-9]))"
 
-_month_first = re.compile(
+_month_then_day = re.compile(
     rf"""
-    (?<![a-z0-9]){_MONTH}
-    (?:
-        {_GAP}?(?P<day>[0-9]{{1,2}})(?P<ordinal>{_ORDINAL})?{_NO_MORE}
-        (?:{_TO}(?P<last_day>[0-9]{{1,2}}){_ORDINAL}?{_NO_MORE})?
-        (?:{_GAP}(?P<year>{_YEAR})(?![0-9]){_DUAL})?
-      | {_GAP}(?:of\s)?(?P<month_year>{_YEAR})(?![0-9]){_DUAL.replace("second_year", "second_month_year")}
-    )
+    {_MONTH}{_GAP}?(?P<day>[0-9]{{1,2}})(?P<ordinal>{_ORDINAL})?{_DAY_ENDS}
+    (?:(?P<to>{_TO})(?P<last_day>[0-9]{{1,2}}){_ORDINAL}?{_DAY_ENDS}(?!\s?{_ANY_MONTH}))?
+    (?:{_GAP}{_DUAL_YEAR})?
     """,
     re.VERBOSE,
 )
-_day_first = re.compile(
+_month_then_year = re.compile(rf"{_MONTH}{_GAP}(?:of\s)?{_DUAL_YEAR}", re.VERBOSE)
+_day_then_month = re.compile(
     rf"""
-    (?P<day>[0-9](?<![0-9a-z.:/$#-].)[0-9]?)(?P<ordinal>{_ORDINAL})?
+    (?P<day>[0-9]{{1,2}})(?P<ordinal>{_ORDINAL})?
     (?:(?:(?P<to>{_TO})|\sand\s)(?P<last_day>[0-9]{{1,2}}){_ORDINAL}?)?
     (?:\sof)?{_GAP}?{_MONTH}
-    (?:(?:{_GAP}(?:of\s)?)?(?P<year>{_YEAR})(?![0-9]){_DUAL})?
+    (?:(?:{_GAP}(?:of\s)?)?{_DUAL_YEAR})?
     """,
     re.VERBOSE,
 )
-_quarter = re.compile(
-    rf"(?<![a-z0-9])(?:q(?P<quarter>[1-4])[\s/-]{{0,2}}(?P<year>{_YEAR})"
-    rf"|(?P<year_first>{_YEAR})[\s/-]{{0,2}}q(?P<quarter_last>[1-4]))(?![0-9a-z])"
+_quarter = re.compile(rf"q(?P<quarter>[1-4])[\s/-]{{0,2}}(?P<year>{_YEAR})(?![0-9a-z])")
+_year_then_quarter = re.compile(rf"(?P<year>{_YEAR})[\s/-]{{0,2}}q(?P<quarter>[1-4])(?![0-9a-z])")
+_years = re.compile(
+    rf"(?P<year>{_YEAR})(?:\s?(?:-{{1,2}}|to|and|until|through)\s?(?P<last_year>{_YEAR}))?"
+    r"(?![0-9a-z%-]|[.,:/][0-9])(?P<rest>\s?[a-z0-9])?"
 )
-_year = re.compile(
-    rf"(?<![a-z0-9])(?:in|during|since|until|year|from|between|by)\s(?P<year>{_YEAR})"
-    rf"(?:\s?(?:-{{1,2}}|to|and|until|through)\s?(?P<last_year>{_YEAR}))?(?![0-9a-z%-]|[.,:/][0-9])(?P<rest>\s?[a-z0-9])?"
-)
-_PARTS = {
+_word_before = re.compile(r"(?<![a-z0-9])(?P<word>[a-z]{1,9})\.?,?[\s/-]{0,2}(?:of\s)?$")
+_code_before = re.compile(r"[0-9a-z.:/$#-]$")
+_between_before = re.compile(r"between\s{1,2}$")
+
+_PARTS_OF_MONTH = {
     "early": (1, 10),
     "mid": (11, 20),
     "late": (21, None),
@@ -61,30 +67,38 @@ _PARTS = {
 }
 
 
-def english_mentions(folded: str, capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
-    """Every date in English writing, those that do not exist included.
+def english_mentions(
+    folded: str, found: Iterable[re.Match[str]], capital_at: Callable[[int], bool]
+) -> Iterator[DateMention]:
+    """Every date in English writing around the numbers found, those that do not exist included.
 
     `capital_at` tells whether the character at a position of the folded text was a capital: where
     neither a year nor an ordinal helps, `May 4` is a date and `may 4` is not.
     """
-    for match in _month_first.finditer(folded):
-        if match["month_year"]:
-            yield from _read_month(match, capital_at)
-        else:
+    read_to = 0
+    for number in found:
+        if number.start() >= read_to:
+            for mention in _around(folded, number.start(), capital_at):
+                read_to = max(read_to, mention.end)
+                yield mention
+
+
+def _around(folded: str, start: int, capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
+    before = _word_before.search(folded, max(0, start - 16), start)
+    word = before["word"] if before else ""
+    if before and word in _MONTHS:
+        if match := _month_then_day.match(folded, before.start()):
             yield from _read_days(match, capital_at)
-    for match in _day_first.finditer(folded):
-        yield from _read_days(match, capital_at)
-    for match in _quarter.finditer(folded):
-        first_month = 3 * int(match["quarter"] or match["quarter_last"]) - 2
-        year = int(match["year"] or match["year_first"])
-        first, last = PartialDate(year, first_month), PartialDate(year, first_month + 2)
-        yield DateMention(match.start(), match.end(), "quarter", first, last)
-    for match in _year.finditer(folded):
+        elif match := _month_then_year.match(folded, before.start()):
+            yield from _read_month(match, capital_at)
+    elif before and word == "q" and (match := _quarter.match(folded, before.start())):
+        yield _read_quarter(match)
+    elif word in _YEAR_WORDS and (match := _years.match(folded, start)):
         yield from _read_years(match)
-
-
-def _month_number(match: re.Match[str]) -> int:
-    return _MONTHS.index(match["month"][:3]) + 1
+    elif match := _year_then_quarter.match(folded, start):
+        yield _read_quarter(match)
+    elif (match := _day_then_month.match(folded, start)) and not _code_before.search(folded, max(0, start - 1), start):
+        yield from _read_days(match, capital_at)
 
 
 def _is_verb(match: re.Match[str], capital_at: Callable[[int], bool]) -> bool:
@@ -92,32 +106,28 @@ def _is_verb(match: re.Match[str], capital_at: Callable[[int], bool]) -> bool:
 
 
 def _read_days(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
-    month, day = _month_number(match), int(match["day"])
+    month, day = _MONTHS[match["month"]], int(match["day"])
     last_day = int(match["last_day"] or day)
     if not match["year"] and not match["ordinal"] and _is_verb(match, capital_at):
         return
-    for year in _both_counts(match["year"], match["second_year"], month):
+    for year in _both_counts(match, month):
         first, last = PartialDate(year, month, day), PartialDate(year, month, last_day)
         if not match["last_day"]:
             yield single(match.start(), match.end(), "month-name", first)
-        elif match["last_day"] and ("to" not in match.re.groupindex or match["to"] or _after_between(match)):
+        elif match["to"] or _between_before.search(match.string, max(0, match.start() - 9), match.start()):
             yield DateMention(match.start(), match.end(), "range", first, last)
         else:
             yield single(match.start(), match.end("day"), "month-name", first)
             yield single(match.start("last_day"), match.end(), "month-name", last)
 
 
-def _after_between(match: re.Match[str]) -> bool:
-    return match.string[max(0, match.start() - 12) : match.start()].rstrip().endswith("between")
-
-
 def _read_month(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
     if _is_verb(match, capital_at):
         return
-    month = _month_number(match)
+    month = _MONTHS[match["month"]]
     before = match.string[max(0, match.start() - 16) : match.start()].rstrip(" -")
-    days = next((days for words, days in _PARTS.items() if before.endswith(words)), None)
-    for year in _both_counts(match["month_year"], match["second_month_year"], month):
+    days = next((days for words, days in _PARTS_OF_MONTH.items() if before.endswith(words)), None)
+    for year in _both_counts(match, month):
         if days is None:
             yield single(match.start(), match.end(), "month-name", PartialDate(year, month))
         else:
@@ -125,13 +135,20 @@ def _read_month(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iter
             yield DateMention(match.start(), match.end(), "range", first, last)
 
 
-def _both_counts(year: str | None, second: str | None, month: int) -> tuple[int | None, ...]:
+def _both_counts(match: re.Match[str], month: int) -> tuple[int | None, ...]:
     """The years a mention can mean; two where it is written in both counts, as January 1663/64."""
-    if year is None:
+    if match["year"] is None:
         return (None,)
-    if second and month <= 3 and str(int(year) + 1).endswith(second):
-        return (int(year), int(year) + 1)
-    return (int(year),)
+    year, second = int(match["year"]), match["second_year"]
+    if second and month <= 3 and str(year + 1).endswith(second):
+        return (year, year + 1)
+    return (year,)
+
+
+def _read_quarter(match: re.Match[str]) -> DateMention:
+    year, last_month = int(match["year"]), 3 * int(match["quarter"])
+    first, last = PartialDate(year, last_month - 2), PartialDate(year, last_month)
+    return DateMention(match.start(), match.end(), "quarter", first, last)
 
 
 def _read_years(match: re.Match[str]) -> Iterator[DateMention]:
@@ -141,4 +158,4 @@ def _read_years(match: re.Match[str]) -> Iterator[DateMention]:
     if FIRST_YEAR <= first <= last <= LAST_YEAR and not counts:
         end = match.end("last_year") if match["last_year"] else match.end("year")
         reading = "range" if match["last_year"] else "year"
-        yield DateMention(match.start("year"), end, reading, PartialDate(first), PartialDate(last))
+        yield DateMention(match.start(), end, reading, PartialDate(first), PartialDate(last))

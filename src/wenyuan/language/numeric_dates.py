@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from wenyuan.language.date_mentions import DateMention, PartialDate, single
 
-_WEEKDAY = r"\s?\((?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|周?[一二三四五六日]|星期[一二三四五六日天])\)"
+_number = re.compile(r"[0-9]++(?:[-./][0-9]++)*+")
 
-# What stands before a match is looked at afterwards: a pattern that begins with a lookbehind would
-# keep the search from skipping ahead to the next digit.
 _year_first = re.compile(
     r"(?P<year>[12][0-9]{3})(?P<mark>[-/._])(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"
     r"(?![0-9%]|[./_:][0-9]|-[0-9](?![0-9]))"
@@ -29,7 +27,8 @@ _month = re.compile(
 _years = re.compile(
     r"(?P<year>(?:1[89]|20)[0-9]{2})\s?-{1,2}\s?(?P<last_year>(?:1[89]|20)[0-9]{2})(?![0-9a-z%]|[-./:][0-9])"
 )
-_slash = re.compile(rf"(?P<one>[0-9]{{1,2}})/(?P<two>[0-9]{{1,2}})(?![0-9/%]|\.[0-9])(?P<after>[日号]|{_WEEKDAY})?")
+_weekday = r"\s?\((?:(?:mon|tue|wed|thu|fri|sat|sun)[a-z]{0,6}|周?[一二三四五六日]|星期[一二三四五六日天])\)"
+_slash = re.compile(rf"(?P<one>[0-9]{{1,2}})/(?P<two>[0-9]{{1,2}})(?![0-9/%]|\.[0-9])(?P<after>[日号]|{_weekday})?")
 
 _number_before = re.compile(r"[0-9][-/.]?$")
 _code_before = re.compile(r"[0-9a-z.+#$¥€£]$")
@@ -37,39 +36,48 @@ _price_before = re.compile(r"[$¥€£]\s?$")
 _date_before = re.compile(r"(?:\b(?:on|by|since|until|before|after|due|dated?)|日期|截至|截止|[于在至])[\s:]{1,2}$")
 
 
-def numeric_mentions(folded: str) -> Iterator[DateMention]:
-    """Every date in digits. What is ambiguous, as 03/04/2026, is read in both ways.
+def numbers(folded: str) -> list[re.Match[str]]:
+    """Every run of digits with single marks between them, where dates in digits begin."""
+    return list(_number.finditer(folded))
+
+
+def numeric_mentions(folded: str, found: Iterable[re.Match[str]]) -> Iterator[DateMention]:
+    """Every date in digits among the numbers found. What is ambiguous (03/04/2026) is read both ways.
 
     Versions (1.2.3, v2026.4.1), ratios and scores (24/7, 3-2), addresses and long numbers are none.
     """
-    for match in _year_first.finditer(folded):
-        dotted_version = match["mark"] == "." and _preceded(match, _code_before)
-        if not _preceded(match, _number_before) and not dotted_version:
-            yield _day(match, "iso" if match["mark"] == "-" else "year-first", match["month"], match["day"])
-    for match in _year_last.finditer(folded):
-        if not _preceded(match, _number_before):
-            yield from _either_order(match, int(match["year"]))
-    for match in _compact.finditer(folded):
-        if not _preceded(match, _number_before) and not _preceded(match, _code_before):
-            yield _day(match, "compact", match["month"], match["day"])
-    for match in _month.finditer(folded):
-        if not _preceded(match, _number_before) and not _preceded(match, _price_before):
-            month = PartialDate(int(match["year"]), int(match["month"]))
-            yield single(match.start(), match.end(), "year-month", month)
-    for match in _years.finditer(folded):
-        if not _preceded(match, _number_before) and not _preceded(match, _price_before):
-            yield from _year_range(match)
-    for match in _slash.finditer(folded):
-        if not _preceded(match, _number_before) and (match["after"] or _preceded(match, _date_before)):
+    for number in found:
+        start, length = number.start(), number.end() - number.start()
+        if length < 3:
+            continue
+        before = folded[max(0, start - 12) : start]
+        if _number_before.search(before):
+            continue
+        if length >= 4:
+            yield from _read(folded, start, before)
+        if length <= 5 and (match := _slash.match(folded, start)) and (match["after"] or _date_before.search(before)):
             yield from _either_order(match, None)
 
 
-def _preceded(match: re.Match[str], pattern: re.Pattern[str]) -> bool:
-    return pattern.search(match.string[max(0, match.start() - 12) : match.start()]) is not None
+def _read(folded: str, start: int, before: str) -> Iterator[DateMention]:
+    if match := _year_first.match(folded, start):
+        if match["mark"] != "." or not _code_before.search(before):
+            yield _day(match, "iso" if match["mark"] == "-" else "year-first")
+    elif match := _year_last.match(folded, start):
+        yield from _either_order(match, int(match["year"]))
+    elif match := _compact.match(folded, start):
+        if not _code_before.search(before):
+            yield _day(match, "compact")
+    elif not _price_before.search(before):
+        if match := _month.match(folded, start):
+            yield single(start, match.end(), "year-month", PartialDate(int(match["year"]), int(match["month"])))
+        elif match := _years.match(folded, start):
+            yield from _year_range(match)
 
 
-def _day(match: re.Match[str], reading: str, month: str, day: str) -> DateMention:
-    return single(match.start(), match.end(), reading, PartialDate(int(match["year"]), int(month), int(day)))
+def _day(match: re.Match[str], reading: str) -> DateMention:
+    day = PartialDate(int(match["year"]), int(match["month"]), int(match["day"]))
+    return single(match.start(), match.end(), reading, day)
 
 
 def _either_order(match: re.Match[str], year: int | None) -> Iterator[DateMention]:

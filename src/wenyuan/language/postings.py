@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from wenyuan.language.aliases import aliases
 from wenyuan.language.words import index_tokens
 from wenyuan.types import Posting
 
@@ -20,5 +21,5 @@ def posting(name: str, heading_path: Sequence[str], text: str, context: str) -> 
         name=" ".join(index_tokens(name)),
         heading=" ".join(index_tokens(heading)),
         body=" ".join(index_tokens(body)),
-        alias="",
+        alias=" ".join(aliases("\n".join((name, heading, body))).tokens),
     )

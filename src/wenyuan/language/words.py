@@ -67,6 +67,11 @@ def decode_token(token: str) -> str:
     return token.translate(_from_twins)
 
 
+def word_token(word: str) -> str:
+    """The token of one folded word without joints."""
+    return stem(word[:_LONGEST_TOKEN])
+
+
 def index_tokens(text: str) -> list[str]:
     """The tokens of one field, repeated as often as they occur (a single Han character only once)."""
     return tokens_of_folded(fold(text))
@@ -155,8 +160,7 @@ def _pieces(word: str) -> Iterator[tuple[str, int]]:
 
 
 def _token(piece: str) -> str:
-    piece = piece[:_LONGEST_TOKEN]
-    return stem(piece) if piece.isalnum() else encode_token(piece)
+    return word_token(piece) if piece.isalnum() else encode_token(piece[:_LONGEST_TOKEN])
 
 
 class _TokensOfWords(dict[str, tuple[str, ...]]):

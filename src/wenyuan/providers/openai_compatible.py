@@ -8,7 +8,7 @@ from __future__ import annotations
 import ipaddress
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -214,7 +214,7 @@ class _Reply:
     status: int
     phrase: str
     retry_after: str | None
-    body: bytes
+    body: bytes = field(repr=False)
 
 
 def _check(settings: EmbeddingModelSettings) -> None:

@@ -50,8 +50,12 @@ class Database(Protocol):
 
     def read(self) -> AbstractContextManager[Reading]: ...
 
-    def write(self) -> AbstractContextManager[Writing]:
+    def write(self, *, durable: bool = True) -> AbstractContextManager[Writing]:
         """Commit on leaving, roll back on any exception.
+
+        Commits are atomic, ordered and survive the end of the process in any case. With
+        `durable=False` a power failure may undo the latest of them: for work that would then be
+        done again, never for what a person was told is saved.
 
         Raises `LibraryLocked`, `DiskFull`, `LibraryReadOnly` or `LibraryDamaged`.
         """

@@ -67,7 +67,7 @@ def claim(database: Database, worker: str, lease_ms: int, kinds: Sequence[JobKin
     with database.read() as tx:
         if tx.first(f"SELECT 1 FROM jobs WHERE {_CLAIMABLE} LIMIT 1", {**parameters, "now": tx.now}) is None:
             return None
-    with database.write() as tx:
+    with database.write(durable=False) as tx:
         row = tx.first(
             "UPDATE jobs SET state = 'running', worker = :worker, fence = fence + 1, attempts = attempts + 1, "
             "lease_until = :until, started_at = coalesce(started_at, :now), problem = NULL WHERE id = "

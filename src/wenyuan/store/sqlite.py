@@ -102,7 +102,7 @@ class SqliteDatabase:
                     self._idle_readers.append(connection)
 
     @contextmanager
-    def write(self) -> Iterator[SqliteTransaction]:
+    def write(self, *, durable: bool = True) -> Iterator[SqliteTransaction]:
         # Threads of this process queue here, in order, instead of polling SQLite's own lock.
         if not self._writing.acquire(timeout=self._lock_seconds):
             raise LibraryLocked(path=self._path, seconds=self._lock_seconds)
@@ -111,6 +111,8 @@ class SqliteDatabase:
                 if self._writer is None:
                     self._writer = self._connect(writable=True)
                 connection = self._writer
+                # In WAL mode NORMAL leaves the sync to the next checkpoint or FULL commit.
+                connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 connection.execute("BEGIN IMMEDIATE")
                 try:
                     yield SqliteTransaction(connection)

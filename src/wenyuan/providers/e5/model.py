@@ -34,7 +34,7 @@ DIMENSIONS = 384
 LONGEST_INPUT = 512
 """Tokens; what a text has beyond them does not reach its vector."""
 
-SIMILARITY_FLOOR = 0.3
+SIMILARITY_FLOOR = 0.25
 """Centred cosine similarity below which a passage has nothing to do with a question."""
 
 PREFIXES: dict[Side, str] = {"query": "query: ", "passage": "passage: "}

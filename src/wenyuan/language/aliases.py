@@ -1,0 +1,106 @@
+"""Aliases: canonical tokens in which any two writings of one thing meet.
+
+They stand beside a text's words in the lexical index, never in the text itself. `§`, which no word
+holds, marks what must not be confused with a word: `§d20260414` a day, `§m202604` a month, `§y2026` a
+year, `§v1．2．3` a version, `§cppr9087` a code. A compound name gives plain words, since it shall meet
+them: joined (`messagehistory`) and, where its writing hides them, its parts.
+
+A date without a year must meet every year's, and yet two years must not meet each other. Therefore a
+day gives a day of the year too (`§a0414`), and only one without a year gives the open day `§o0414`:
+
+    text says     is indexed under                         is asked for by
+    2026-04-14    §d20260414 §a0414 (and §m202604 §y2026)  §d20260414 §o0414
+    四月十四号    §a0414 §o0414                            §a0414
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from wenyuan.language.date_mentions import OPEN_YEAR, DateMention
+from wenyuan.language.dates import date_mentions
+from wenyuan.language.folding import fold
+from wenyuan.language.identifiers import Identifier, identifiers
+from wenyuan.language.words import encode_token, word_token
+
+LIMIT = 256
+
+_LONGEST_RANGE_DAYS = 31
+_LONGEST_RANGE_MONTHS = 24
+_LONGEST_RANGE_YEARS = 50
+_ORDER = {"version": 0, "code": 1, "name": 2, "decimal": 3}
+
+
+@dataclass(frozen=True, slots=True)
+class Aliases:
+    """Canonical tokens, each once, the surest kinds first; `overflow` counts those beyond the limit."""
+
+    tokens: tuple[str, ...]
+    overflow: int
+
+
+def aliases(text: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
+    """The canonical tokens of a text; `asked` when it is a question.
+
+    A question asks for what it says and no more: for a day, not for its month and year, which the
+    index side adds so that a question for the month finds the day. In a question, codes in two
+    words count in lower case too (`ppr 9087`).
+    """
+    found: dict[str, None] = {}
+    for mention in date_mentions(text, fold(text)):
+        found.update(dict.fromkeys(date_tokens(mention, asked=asked)))
+    for identifier in sorted(identifiers(text, any_case=asked), key=lambda i: _ORDER[i.kind]):
+        found.update(dict.fromkeys(identifier_tokens(identifier)))
+    tokens = tuple(found)
+    return Aliases(tokens[:limit], max(0, len(tokens) - limit))
+
+
+def date_tokens(mention: DateMention, *, asked: bool) -> Iterator[str]:
+    """The tokens of one date; of a long range its ends, and the months or years it covers."""
+    days = mention.days(OPEN_YEAR)
+    if days is None:
+        return
+    to_day = mention.first.day is not None or mention.last.day is not None
+    in_months = mention.first.month is not None or mention.last.month is not None
+    short = days[1] - days[0] < _LONGEST_RANGE_DAYS
+    if to_day:
+        for ordinal in range(days[0], days[1] + 1) if short else days:
+            yield from _day_tokens(date.fromordinal(ordinal), mention.is_open, asked)
+    if mention.is_open or (asked and to_day and short):
+        return
+    first, last = date.fromordinal(days[0]), date.fromordinal(days[1])
+    if in_months or not asked:
+        yield from _months(first, last, limit=_LONGEST_RANGE_MONTHS if in_months else 0)
+    if not (asked and in_months):
+        yield from _years(first.year, last.year)
+
+
+def identifier_tokens(identifier: Identifier) -> Iterator[str]:
+    """The tokens of one version, code or compound name."""
+    if identifier.kind == "name":
+        yield word_token(identifier.value)
+    else:
+        yield ("§c" if identifier.kind == "code" else "§v") + encode_token(identifier.value)
+    yield from map(word_token, identifier.parts)
+
+
+def _day_tokens(day: date, is_open: bool, asked: bool) -> Iterator[str]:
+    if not is_open:
+        yield f"§d{day:%Y%m%d}"
+    if is_open or not asked:
+        yield f"§a{day:%m%d}"
+    if is_open != asked:
+        yield f"§o{day:%m%d}"
+
+
+def _months(first: date, last: date, limit: int) -> Iterator[str]:
+    start, end = first.year * 12 + first.month - 1, last.year * 12 + last.month - 1
+    for month in range(start, min(end, start + limit - 1) + 1):
+        yield f"§m{month // 12:04}{month % 12 + 1:02}"
+
+
+def _years(first: int, last: int) -> Iterator[str]:
+    for year in range(first, min(last, first + _LONGEST_RANGE_YEARS - 1) + 1):
+        yield f"§y{year:04}"
