@@ -30,15 +30,18 @@ class DefaultSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
+    """How many passages a search gives, and how long it waits for the model to embed a question."""
+
     top_k: int = 8
     embed_seconds: float = 10.0
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """`lease_seconds`: how long a silent worker keeps its job; `stall_seconds`: how long a busy one may
+    """A silent worker keeps its job for `lease_seconds`; one that is busy but gets no further, for `stall_seconds`.
 
-    show no progress before its lease is no longer renewed.
+    A job is begun `max_attempts` times without progress before it fails; a writer waits
+    `lock_seconds` for writers of other processes.
     """
 
     lease_seconds: float = 30.0
@@ -50,6 +53,8 @@ class WorkerSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
+    """How long traces of questions are kept; they go when a worker starts."""
+
     trace_days: int = 30
 
 

@@ -25,6 +25,7 @@ from wenyuan.types import LOCAL_PRINCIPAL, DateSpan, Key, KnowledgeBase, Scope
 _WORDS = ("heron", "苍鹭", "wren")
 _DAYS = (100, 105, 110)
 _TEXTS = st.lists(st.sampled_from([*_WORDS, "heron wren", "苍鹭 heron", "filler"]), min_size=1, max_size=3)
+_MOSTLY = st.sampled_from([True, True, False])
 _EVERY = 10_000
 
 
@@ -56,7 +57,6 @@ class _Document:
 
 
 class Histories(RuleBasedStateMachine):
-    documents = Bundle("documents")
     revisions = Bundle("revisions")
 
     def __init__(self) -> None:
@@ -80,18 +80,17 @@ class Histories(RuleBasedStateMachine):
 
     # --- What happens ----------------------------------------------------------------------------
 
-    @rule(target=revisions, base=st.integers(0, 1), texts=_TEXTS)
-    def add(self, base: int, texts: list[str]) -> object:
+    @rule(target=revisions, base=st.integers(0, 1), texts=_TEXTS, ready=_MOSTLY)
+    def add(self, base: int, texts: list[str], ready: bool) -> _Revision:
         added = self._library.add(self._bases[base], f"/{self._library.new_id('file')}.md")
         self._documents[added.document.id] = _Document(self._bases[base])
-        return self._stage(added, texts)
+        return self._stage(added, texts, ready=ready)
 
-    @rule(target=revisions, revision=revisions, texts=_TEXTS)
-    def revise(self, revision: _Revision, texts: list[str]) -> object:
-        document = self._of(revision)
-        if document.deleted:
+    @rule(target=revisions, revision=revisions, texts=_TEXTS, ready=_MOSTLY)
+    def revise(self, revision: _Revision, texts: list[str], ready: bool) -> object:
+        if self._of(revision).deleted:
             return multiple()
-        return self._stage(self._library.revise(revision.added.document, b"new"), texts)
+        return self._stage(self._library.revise(revision.added.document, b"new"), texts, ready=ready)
 
     @rule(revision=revisions)
     def publish(self, revision: _Revision) -> None:
@@ -189,7 +188,7 @@ class Histories(RuleBasedStateMachine):
     def _of(self, revision: _Revision) -> _Document:
         return self._documents[revision.added.document.id]
 
-    def _stage(self, added: Added, texts: list[str]) -> _Revision:
+    def _stage(self, added: Added, texts: list[str], *, ready: bool) -> _Revision:
         serial = self._library.new_id("t")
         written = [f"{text} {serial} {position}" for position, text in enumerate(texts)]
         days = [_DAYS[len(text) % len(_DAYS)] for text in written]
@@ -205,6 +204,9 @@ class Histories(RuleBasedStateMachine):
         document = self._documents[added.document.id]
         revision = _Revision(staged, len(document.revisions) + 1, made)
         document.revisions.append(revision)
+        if ready:
+            self.embed(revision)
+            self.publish(revision)
         return revision
 
 

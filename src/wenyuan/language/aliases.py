@@ -48,8 +48,13 @@ def aliases(text: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
     index side adds so that a question for the month finds the day. In a question, codes in two
     words count in lower case too (`ppr 9087`).
     """
+    return aliases_of_folded(text, fold(text), limit, asked=asked)
+
+
+def aliases_of_folded(text: str, folded: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
+    """`aliases` of a text whose folded form is known already."""
     found: dict[str, None] = {}
-    for mention in date_mentions(text, fold(text)):
+    for mention in date_mentions(text, folded):
         found.update(dict.fromkeys(date_tokens(mention, asked=asked)))
     for identifier in sorted(identifiers(text, any_case=asked), key=lambda i: _ORDER[i.kind]):
         found.update(dict.fromkeys(identifier_tokens(identifier)))

@@ -40,7 +40,8 @@ _years = re.compile(rf"(?P<year>[12][0-9]{{3}}){_TO}(?P<last_year>[12][0-9]{{3}}
 _mark = re.compile("[年月]")
 _year_before = re.compile(rf"(?<![{_YEAR}万亿第.])(?P<year>[{_YEAR}]{{1,7}}) ?$")
 _month_before = re.compile(rf"(?<![{_NUMERAL}千百万0-9./])[{_NUMERAL}0-9]{{1,4}} ?$")
-_range_before = re.compile(rf"(?<![0-9.])[12][0-9]{{3}}{_TO}[12][0-9]{{3}}\ ?$", re.VERBOSE)
+_year_and_range_mark = re.compile(rf"(?<![0-9.])[12][0-9]{{3}}{_TO}$", re.VERBOSE)
+_RANGE_MARKS = frozenset(" -~到至")
 _duration = re.compile("[前来后间里]|以[前来]|的?历史")
 
 _ERAS = {"民国": 1911, "令和": 2018, "平成": 1988, "昭和": 1925, "大正": 1911, "明治": 1867}
@@ -67,13 +68,16 @@ def chinese_mentions(folded: str) -> Iterator[DateMention]:
 
 
 def _before_year(folded: str, mark: int) -> Iterator[DateMention]:
-    before = _range_before.search(folded, max(0, mark - 14), mark)
-    if before and (match := _years.match(folded, before.start())):
-        first, last = PartialDate(int(match["year"])), PartialDate(int(match["last_year"]))
-        yield DateMention(match.start(), match.end(), "range", first, last)
-        return
     before = _year_before.search(folded, max(0, mark - 8), mark)
-    if before and (match := _dated.match(folded, before.start())):
+    if not before:
+        return
+    if folded[before.start() - 1 : before.start()] in _RANGE_MARKS:
+        opening = _year_and_range_mark.search(folded, max(0, before.start() - 12), before.start())
+        if opening and (match := _years.match(folded, opening.start())):
+            first, last = PartialDate(int(match["year"])), PartialDate(int(match["last_year"]))
+            yield DateMention(match.start(), match.end(), "range", first, last)
+            return
+    if match := _dated.match(folded, before.start()):
         yield from _read_dated(match)
 
 

@@ -77,8 +77,10 @@ def english_mentions(
     """
     read_to = 0
     for number in found:
-        if number.start() >= read_to:
-            for mention in _around(folded, number.start(), capital_at):
+        start = number.start()
+        # Between Han characters (all beyond z) no English date begins, and most numbers stand there.
+        if start >= read_to and (folded[start - 1 : start] <= "z" or folded[number.end() : number.end() + 1] <= "z"):
+            for mention in _around(folded, start, capital_at):
                 read_to = max(read_to, mention.end)
                 yield mention
 

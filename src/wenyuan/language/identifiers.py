@@ -45,8 +45,8 @@ _letters_at_end = re.compile(r"[A-Za-z]{2,}$")
 _hump = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 _version_word = re.compile(
-    r"(?<![A-Za-z])(?:version|ver\.?|release|版本号?|版)\s?[:：]?\s?v?(?P<number>[0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.]|-[0-9])",
-    re.IGNORECASE,
+    r"(?:[Vv](?<![A-Za-z].)er(?:sion|\.)?|V(?<![A-Za-z].)ER(?:SION)?|[Rr](?<![A-Za-z].)elease|版(?:本号?)?)"
+    r"\s?[:：]?\s?[Vv]?(?P<number>[0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.]|-[0-9])"
 )
 _pre_release = re.compile(
     r"[-._+~]?(?P<name>alpha|beta|preview|pre|rc|dev|post|snapshot|nightly|a|b|c)[-._]?(?P<number>[0-9]*)(?![A-Za-z0-9])",
@@ -54,7 +54,7 @@ _pre_release = re.compile(
 )
 _PRE_RELEASES = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 _SPACED_CODE = (
-    r"(?<![A-Za-z0-9])(?P<letters>[A-Z]{2,6}(?:/[A-Z]{1,2})?)(?:\s|(?<=/[A-Z])|(?<=/[A-Z]{2}))"
+    r"(?P<letters>[A-Z](?<![A-Za-z0-9].)[A-Z]{1,5}(?:/[A-Z]{1,2})?)(?:\s|(?<=/[A-Z])|(?<=/[A-Z]{2}))"
     r"(?P<digits>[0-9]{2,8}(?:-[0-9]{1,6})*)(?![0-9A-Za-z])"
 )
 _spaced_code = re.compile(_SPACED_CODE)
@@ -176,6 +176,8 @@ def _code(piece: str) -> Identifier | None:
 
 
 def _name(piece: str) -> Identifier | None:
+    if piece.isalnum() and piece.islower():
+        return None
     humps = _hump.findall(piece)
     if len(humps) > _MOST_PARTS or not humps[0].isalpha() or sum(hump.isalpha() for hump in humps) < 2:
         return None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wenyuan.language.aliases import aliases
-from wenyuan.language.words import index_tokens
+from wenyuan.language.aliases import aliases_of_folded
+from wenyuan.language.folding import fold
+from wenyuan.language.words import tokens_of_folded
 from wenyuan.types import Posting
 
 
@@ -15,11 +16,8 @@ def posting(name: str, heading_path: Sequence[str], text: str, context: str) -> 
     `name` is the document's, `heading_path` and `context` the chunk's own. The context (say, a
     table's header row) is searched as part of the body.
     """
-    heading = "\n".join(heading_path)
-    body = f"{context}\n{text}" if context else text
-    return Posting(
-        name=" ".join(index_tokens(name)),
-        heading=" ".join(index_tokens(heading)),
-        body=" ".join(index_tokens(body)),
-        alias=" ".join(aliases("\n".join((name, heading, body))).tokens),
-    )
+    fields = (name, "\n".join(heading_path), f"{context}\n{text}" if context else text)
+    folded = tuple(fold(field) for field in fields)
+    name_tokens, heading_tokens, body_tokens = (" ".join(tokens_of_folded(field)) for field in folded)
+    found = aliases_of_folded("\n".join(fields), "\n".join(folded))
+    return Posting(name_tokens, heading_tokens, body_tokens, " ".join(found.tokens))

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Literal, NamedTuple
 
+# What nearly every token is: text, or a tag without a stray quotation mark or angle bracket.
+_ORDINARY = re.compile(r"([^<]+)(?=<)|<(/?)([a-zA-Z][^\s/>\"'<]*)((?:[^>\"'<]++|\"[^\"<]*+\"|'[^'<]*+')*+)>")
 _TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>\"'<]*)((?:[^>\"']++|\"[^\"]*+\"|'[^']*+')*+)>")
 _LENIENT_TAG = re.compile(r"<(/?)([a-zA-Z][^\s/>\"'<]*)([^>]*+)>")
 _ATTRIBUTE = re.compile(r"([^\s=/>\"'][^\s=/>]*)(?:\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>][^\s>]*)))?")
@@ -77,19 +79,36 @@ class _Tokenizer:
         yield from self._tokens()
 
     def _tokens(self) -> Iterator[Token]:
-        self._source += "".join(self._more)
+        source = self._source = self._source + "".join(self._more)
         self._more = []
         position = 0
-        while position < len(self._source):
-            end, token = self._next(position)
-            if end == position:
-                break
+        while position < len(source):
+            found = None if self._text_only else _ORDINARY.match(source, position)
+            if found is not None:
+                end = found.end()
+                token = self._ordinary(found)
+            else:
+                end, token = self._next(position)
+                if end == position:
+                    break
             if token is not None:
                 yield token
-            self._line += self._source.count("\n", position, end)
+            self._line += source.count("\n", position, end)
             position = end
-        self._source = self._source[position:]
+        self._source = source[position:]
         self._wanted = len(self._source)
+
+    def _ordinary(self, found: re.Match[str]) -> Token:
+        text, slash, name, source = found.groups()
+        return Token("text", text, "", self._line) if text else self._tag_token(slash, name, source)
+
+    def _tag_token(self, slash: str, name: str, source: str) -> Token:
+        name = name.lower()
+        if slash:
+            return Token("end", name, "", self._line)
+        if name in _TEXT_ONLY:
+            self._text_only = name
+        return Token("start", name, source, self._line)
 
     def _next(self, start: int) -> tuple[int, Token | None]:
         """Return where the token at `start` ends, and the token; `start` if more must come first."""
@@ -132,12 +151,8 @@ class _Tokenizer:
             self._broken_tags += 1
             found = _LENIENT_TAG.match(self._source, start)
         if found is None:
-            return self._text(start, self._source.find("<", start + 1))
-        name = found[2].lower()
-        if found[1]:
-            return found.end(), Token("end", name, "", self._line)
-        self._text_only = name if name in _TEXT_ONLY else ""
-        return found.end(), Token("start", name, found[3], self._line)
+            return self._text(start, -1)
+        return found.end(), self._tag_token(*found.groups())
 
     def _raw_text(self, start: int) -> tuple[int, Token | None]:
         name = self._text_only

@@ -286,7 +286,13 @@ class _RunningWorker:
         )
         self._worker = Worker(library._database, perform, self._name, limits, random.Random())
         library._workers.append(self._worker)
+        self._forget_old_traces()
         return self._worker
+
+    def _forget_old_traces(self) -> None:
+        kept_ms = self._library.settings.retention.trace_days * 86_400_000
+        with self._library._database.write(durable=False) as tx:
+            journal.forget_traces(tx, tx.now - kept_ms)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

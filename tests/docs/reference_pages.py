@@ -1,0 +1,93 @@
+"""The reference pages that are made from the program: `python -m tests.docs.reference_pages` writes them."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+
+from wenyuan import errors
+from wenyuan.config import Settings
+from wenyuan.providers.settings import EmbeddingModelSettings
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
+
+_SETTINGS_HEAD = """# Settings
+
+Settings are read once, from `wenyuan.toml` in the library's folder. An environment variable named
+`WENYUAN_SECTION_SETTING`, such as `WENYUAN_SEARCH_TOP_K`, outranks the file. Unknown sections and settings are refused.
+Made from the program: `python -m tests.docs.reference_pages`.
+"""
+
+_MODELS_HEAD = """
+## [models."NAME"]
+
+One table for each embedding model; a knowledge base names the one it uses. `key` is a reference, `env:NAME` or
+`file:PATH`: keys themselves are refused here and stored nowhere.
+
+```toml
+[models."openai/text-embedding-3-small"]
+protocol = "openai-compatible"
+model = "text-embedding-3-small"
+base_url = "https://api.openai.com/v1"
+key = "env:OPENAI_API_KEY"
+dimensions = 1536
+```
+"""
+
+_ERRORS_HEAD = """# Errors
+
+Every error has a code that never changes, a sentence, a hint and an exit code of the command line. They form one tree,
+sorted by what you can do about them. Made from the program: `python -m tests.docs.reference_pages`.
+"""
+
+
+def settings_page() -> str:
+    lines = [_SETTINGS_HEAD]
+    for section in dataclasses.fields(Settings):
+        value = getattr(Settings(), section.name)
+        if not dataclasses.is_dataclass(value):
+            continue
+        lines += [f"\n## [{section.name}]\n", _first_paragraph(type(value)), "\n| setting | default |\n|---|---|"]
+        lines += [f"| `{item.name}` | `{getattr(value, item.name)!r}` |" for item in dataclasses.fields(value)]
+    lines += [_MODELS_HEAD, "| setting | default |\n|---|---|"]
+    for item in dataclasses.fields(EmbeddingModelSettings):
+        if item.name != "name":
+            default = "required" if item.default is dataclasses.MISSING else f"`{item.default!r}`"
+            lines.append(f"| `{item.name}` | {default} |")
+    return "\n".join(lines) + "\n"
+
+
+def errors_page() -> str:
+    lines = [_ERRORS_HEAD]
+    for group in errors.WenyuanError.__subclasses__():
+        lines += [f"\n## {group.__name__}, exit code {group.exit_code}\n", _first_paragraph(group)]
+        lines.append("\n| code | sentence | hint |\n|---|---|---|")
+        lines += [f"| `{kind.code}` | {_shown(kind.sentence)} | {_shown(kind.hint)} |" for kind in _leaves(group)]
+    return "\n".join(lines) + "\n"
+
+
+def _leaves(kind: type[errors.WenyuanError]) -> Iterator[type[errors.WenyuanError]]:
+    if "code" in vars(kind):
+        yield kind
+    for child in kind.__subclasses__():
+        yield from _leaves(child)
+
+
+def _shown(template: str) -> str:
+    parts = Formatter().parse(template)
+    return "".join(text + (f"*{name}*" if name else "") for text, name, _, _ in parts).replace("|", "\\|")
+
+
+def _first_paragraph(kind: type) -> str:
+    text = inspect.getdoc(kind) or ""
+    return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
+
+
+PAGES = {"settings.md": settings_page, "errors.md": errors_page}
+
+if __name__ == "__main__":
+    for name, make in PAGES.items():
+        (FOLDER / name).write_text(make(), "utf-8")
