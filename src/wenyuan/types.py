@@ -199,6 +199,8 @@ class Revision:
     problem: Problem | None
     created_at: int
     published_at: int | None
+    staged_by: str = ""
+    """The program whose reading of the file is stored; a newer one reads it anew."""
 
 
 # --- What makes text findable --------------------------------------------------------------------
@@ -345,6 +347,8 @@ class Plan:
     excluded: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     language: str = ""
+    names: tuple[str, ...] = ()
+    """Names of files and titles in the question, in the form of the keys of kind "name"."""
 
 
 ArmName = Literal["structured", "keyword", "vector"]

@@ -7,9 +7,10 @@ one row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from wenyuan.flows.purge import forget_text
 from wenyuan.flows.reading import Reading, cut
 from wenyuan.flows.receive import PRIORITY_EMBED, PRIORITY_PURGE
 from wenyuan.flows.work import Work
@@ -28,6 +29,7 @@ from wenyuan.types import (
     Document,
     IndexGeneration,
     JobKind,
+    Key,
     Posting,
     Revision,
 )
@@ -44,6 +46,8 @@ class Ingesting:
     blobs: BlobDirectory
     reader: SandboxedReader
     new_id: Callable[[str], str]
+    program: str
+    """Name and version of this program; what another one staged is not continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,16 +69,33 @@ class Staging:
     text_length: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A piece of the file, ready to be committed: nothing is computed while the database is held."""
+
+    text: str
+    chunks: Sequence[tuple[Chunk, bytes]]
+    postings: Sequence[Posting]
+    keys: Sequence[Key]
+
+
 def ingest(tools: Ingesting, work: Work) -> None:
     """Read one revision and publish it. Raises `DocumentError` where the file is at fault."""
     target = _begin(tools, work)
     if target is None:
         return
+    _forget_what_another_program_staged(tools, work, target)
     reading, staging = Reading(), Staging()
     events = tools.reader.read(tools.blobs.path(target.revision.blob_sha256), target.document.name)
-    for batch in _batches(cut(events, target.chunking, reading)):
-        _stage(tools.database, work, target, staging, batch)
-    _publish(tools, work, target, reading, staging)
+    for pieces, last in _batches(cut(events, target.chunking, reading)):
+        batch = _prepared(target, pieces)
+        with tools.database.write(durable=False) as tx:
+            work.hold(tx)
+            _stage(tx, target, staging, batch)
+            if last:
+                _publish(tx, tools, work, target, reading, staging)
+            else:
+                work.progress(tx, "reading", staging.chunks, 0)
 
 
 def _begin(tools: Ingesting, work: Work) -> Target | None:
@@ -88,6 +109,8 @@ def _begin(tools: Ingesting, work: Work) -> Target | None:
         document, revision, chunking = found
         documents.set_state(tx, revision.id, "processing", "reading")
         work.progress(tx, "reading", 0, 0)
+        if not revision.staged_by:
+            documents.set_staged_by(tx, revision.id, tools.program)
         lexical = indexes.ensure_active(
             tx,
             tools.new_id("gen"),
@@ -102,77 +125,77 @@ def _begin(tools: Ingesting, work: Work) -> Target | None:
         return Target(document, revision, chunking, lexical, embeds)
 
 
-def _batches(pieces: Iterable[Fed]) -> Iterator[list[Fed]]:
+def _forget_what_another_program_staged(tools: Ingesting, work: Work, target: Target) -> None:
+    """Begin anew where an earlier version began: its chunks might end elsewhere."""
+    if target.revision.staged_by not in ("", tools.program):
+        forget_text(tools.database, work, target.revision.id)
+        with tools.database.write(durable=False) as tx:
+            work.hold(tx)
+            documents.set_staged_by(tx, target.revision.id, tools.program)
+
+
+def _batches(pieces: Iterable[Fed]) -> Iterator[tuple[list[Fed], bool]]:
+    """Group pieces into bounded batches; the last one is marked."""
     batch: list[Fed] = []
     size = 0
     for piece in pieces:
+        if size >= _STAGED_CHARACTERS:
+            yield batch, False
+            batch, size = [], 0
         batch.append(piece)
         size += max(len(piece.text), len(piece.chunks) * (_STAGED_CHARACTERS // _STAGED_CHUNKS))
-        if size >= _STAGED_CHARACTERS:
-            yield batch
-            batch, size = [], 0
-    if batch:
-        yield batch
+    yield batch, True
 
 
-def _stage(database: Database, work: Work, target: Target, staging: Staging, batch: list[Fed]) -> None:
-    """Commit one batch of text, chunks, postings and keys, leaving out what is committed already."""
-    work.pause_if_asked()
-    text = "".join(piece.text for piece in batch)
-    made = [chunk for piece in batch for chunk in piece.chunks]
-    prepared = [(chunk, _posting(target, chunk)) for chunk in made]
-    with database.write(durable=False) as tx:
-        work.hold(tx)
-        done = chunks.staged(tx, target.revision.id)
-        new_text = text[max(0, done.text_length - staging.text_length) :]
-        if new_text:
-            at = max(staging.text_length, done.text_length)
-            chunks.stage_text(tx, target.revision.id, done.text_pieces, at, new_text)
-        _stage_chunks(tx, target, [item for item in prepared if item[0].seq >= done.chunks])
-        work.progress(tx, "reading", staging.chunks + len(made), 0)
-    staging.chunks += len(made)
-    staging.text_length += len(text)
-
-
-def _stage_chunks(tx: Writing, target: Target, prepared: list[tuple[Chunk, Posting]]) -> None:
-    if not prepared:
-        return
-    made = [chunk for chunk, _ in prepared]
-    hashed = [(c, input_hash(embedding_input(c.heading_path, c.context, c.text))) for c in made]
-    keys = chunks.stage_chunks(tx, target.revision.id, hashed)
-    tx.lexical.add(tx, target.lexical.number, zip(keys, (item[1] for item in prepared), strict=True))
-    by_seq = dict(zip((chunk.seq for chunk in made), keys, strict=True))
-    found = document_keys("", "", {}, made)
-    chunks.stage_keys(
-        tx,
-        target.document.knowledge_base_id,
-        target.document.id,
-        target.revision.id,
-        ((key, by_seq[key.seq]) for key in found if key.seq is not None),
+def _prepared(target: Target, pieces: Sequence[Fed]) -> Batch:
+    made = [chunk for piece in pieces for chunk in piece.chunks]
+    return Batch(
+        text="".join(piece.text for piece in pieces),
+        chunks=[(one, input_hash(embedding_input(one.heading_path, one.context, one.text))) for one in made],
+        postings=[posting(target.document.name, one.heading_path, one.text, one.context) for one in made],
+        keys=document_keys("", "", {}, made),
     )
 
 
-def _posting(target: Target, chunk: Chunk) -> Posting:
-    return posting(target.document.name, chunk.heading_path, chunk.text, chunk.context)
+def _stage(tx: Writing, target: Target, staging: Staging, batch: Batch) -> None:
+    """Write one batch, leaving out what an earlier attempt committed."""
+    done = chunks.staged(tx, target.revision.id)
+    new_text = batch.text[max(0, done.text_length - staging.text_length) :]
+    if new_text:
+        at = max(staging.text_length, done.text_length)
+        chunks.stage_text(tx, target.revision.id, done.text_pieces, at, new_text)
+    skipped = max(0, done.chunks - staging.chunks)
+    if skipped < len(batch.chunks):
+        keys = chunks.stage_chunks(tx, target.revision.id, batch.chunks[skipped:])
+        tx.lexical.add(tx, target.lexical.number, zip(keys, batch.postings[skipped:], strict=True))
+        _stage_keys(
+            tx, target, {chunk.seq: key for (chunk, _), key in zip(batch.chunks[skipped:], keys, strict=True)}, batch
+        )
+    staging.chunks += len(batch.chunks)
+    staging.text_length += len(batch.text)
 
 
-def _publish(tools: Ingesting, work: Work, target: Target, reading: Reading, staging: Staging) -> None:
+def _stage_keys(tx: Writing, target: Target, by_seq: Mapping[int, int], batch: Batch) -> None:
+    found = ((key, by_seq[key.seq]) for key in batch.keys if key.seq is not None and key.seq in by_seq)
+    document = target.document
+    chunks.stage_keys(tx, document.knowledge_base_id, document.id, target.revision.id, found)
+
+
+def _publish(tx: Writing, tools: Ingesting, work: Work, target: Target, reading: Reading, staging: Staging) -> None:
     """Make the revision searchable, and queue what follows: embedding it, purging what it replaces."""
     document, revision = target.document, target.revision
     whole = document_keys(document.name, reading.facts.title, reading.facts.metadata, ())
-    with tools.database.write(durable=False) as tx:
-        work.hold(tx)
-        chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision.id, ((key, None) for key in whole))
-        indexes.record_progress(tx, target.lexical.id, revision.id, "ready", staging.chunks, staging.chunks)
-        superseded = documents.publish(
-            tx, revision.id, reading.facts, tuple(reading.notices), staging.chunks, staging.text_length
-        )
-        if target.embeds:
-            _enqueue(tx, tools, work, "embed", revision.id, PRIORITY_EMBED)
-        for old in superseded:
-            queue.cancel(tx, "revision", old)
-            _enqueue(tx, tools, work, "purge", old, PRIORITY_PURGE)
-        queue.finish(tx, work.lease)
+    chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision.id, ((key, None) for key in whole))
+    indexes.record_progress(tx, target.lexical.id, revision.id, "ready", staging.chunks, staging.chunks)
+    superseded = documents.publish(
+        tx, revision.id, reading.facts, tuple(reading.notices), staging.chunks, staging.text_length
+    )
+    if target.embeds:
+        _enqueue(tx, tools, work, "embed", revision.id, PRIORITY_EMBED)
+    for old in superseded:
+        queue.cancel(tx, "revision", old)
+        _enqueue(tx, tools, work, "purge", old, PRIORITY_PURGE)
+    queue.finish(tx, work.lease)
 
 
 def _enqueue(tx: Writing, tools: Ingesting, work: Work, kind: JobKind, revision_id: str, priority: int) -> None:

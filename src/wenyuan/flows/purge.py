@@ -11,11 +11,7 @@ from wenyuan.store.database import Database
 def purge(database: Database, blobs: BlobDirectory, work: Work) -> None:
     """Purge one revision, in batches; repeating any part of it does no harm."""
     revision_id = work.lease.job.subject_id
-    after: int | None = -1
-    while after is not None:
-        with database.write(durable=False) as tx:
-            work.hold(tx)
-            after = purging.unindex_batch(tx, revision_id, after)
+    _unindex(database, work, revision_id)
     with database.write(durable=False) as tx:
         work.hold(tx)
         purging.forget_index_rows(tx, revision_id)
@@ -26,12 +22,27 @@ def purge(database: Database, blobs: BlobDirectory, work: Work) -> None:
         _delete(database, blobs, work, revision_id, hidden)
 
 
-def _delete(database: Database, blobs: BlobDirectory, work: Work, revision_id: str, document_id: str) -> None:
+def forget_text(database: Database, work: Work, revision_id: str) -> None:
+    """Take away everything that was stored for a revision, but not the revision itself."""
+    _unindex(database, work, revision_id)
     left = True
     while left:
         with database.write(durable=False) as tx:
             work.hold(tx)
+            purging.forget_keys(tx, revision_id)
             left = purging.delete_text_batch(tx, revision_id) > 0
+
+
+def _unindex(database: Database, work: Work, revision_id: str) -> None:
+    after: int | None = -1
+    while after is not None:
+        with database.write(durable=False) as tx:
+            work.hold(tx)
+            after = purging.unindex_batch(tx, revision_id, after)
+
+
+def _delete(database: Database, blobs: BlobDirectory, work: Work, revision_id: str, document_id: str) -> None:
+    forget_text(database, work, revision_id)
     with database.write(durable=False) as tx:
         work.hold(tx)
         sha256 = purging.delete_revision(tx, revision_id)

@@ -165,7 +165,7 @@ def _vector(
         found: list[tuple[int, float]] = []
         if model is not None:
             found = tools.vectors.search(tx, generation, model, query.vector, scope.documents, depth)
-        seen, all_live = indexes.coverage(tx, generation)
+        seen, all_live = tools.vectors.coverage(tx, generation)
         if seen < all_live:
             observe.degrade(f"vector-partial: {seen} of {all_live} documents")
         stage.count = len(found)

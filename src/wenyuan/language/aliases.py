@@ -15,7 +15,7 @@ day gives a day of the year too (`§a0414`), and only one without a year gives t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
@@ -48,15 +48,17 @@ def aliases(text: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
     index side adds so that a question for the month finds the day. In a question, codes in two
     words count in lower case too (`ppr 9087`).
     """
-    return aliases_of_folded(text, fold(text), limit, asked=asked)
+    return tokens_of(date_mentions(text, fold(text)), identifiers(text, any_case=asked), limit, asked=asked)
 
 
-def aliases_of_folded(text: str, folded: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
-    """`aliases` of a text whose folded form is known already."""
+def tokens_of(
+    mentions: Iterable[DateMention], named: Iterable[Identifier], limit: int = LIMIT, *, asked: bool = False
+) -> Aliases:
+    """The tokens of dates and identifiers that have been read already."""
     found: dict[str, None] = {}
-    for mention in date_mentions(text, folded):
+    for mention in mentions:
         found.update(dict.fromkeys(date_tokens(mention, asked=asked)))
-    for identifier in sorted(identifiers(text, any_case=asked), key=lambda i: _ORDER[i.kind]):
+    for identifier in sorted(named, key=lambda identifier: _ORDER[identifier.kind]):
         found.update(dict.fromkeys(identifier_tokens(identifier)))
     tokens = tuple(found)
     return Aliases(tokens[:limit], max(0, len(tokens) - limit))

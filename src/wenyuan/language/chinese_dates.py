@@ -12,21 +12,22 @@ from wenyuan.language.numerals import parse_integer
 _DIGIT = "〇○零一二三四五六七八九壹贰叁参肆伍陆柒捌玖"
 _NUMERAL = f"{_DIGIT}十拾廿卅"
 _YEAR = f"{_NUMERAL}百千两元o0-9"
-_NUMBER = rf"(?:[0-9]{{1,2}}|[{_NUMERAL}]{{1,4}})"
+DAY_NUMBER = rf"(?:[0-9]{{1,2}}|[{_NUMERAL}]{{1,4}})"
+"""A month or a day in a regular expression over folded text."""
 _TO = r"\ ?(?:到|至|-{1,4}|~)\ ?"
 # 3号线 and 8号楼 are a line and a building.
 _DAY_MARK = "(?:日|号(?![线楼院馆店]))"
 
 _DAYS = rf"""
-    (?P<day>{_NUMBER})\ ?(?:{_DAY_MARK}|(?={_TO}{_NUMBER}\ ?{_DAY_MARK}))
-    (?:{_TO}(?P<last_day>{_NUMBER})\ ?{_DAY_MARK})?
+    (?P<day>{DAY_NUMBER})\ ?(?:{_DAY_MARK}|(?={_TO}{DAY_NUMBER}\ ?{_DAY_MARK}))
+    (?:{_TO}(?P<last_day>{DAY_NUMBER})\ ?{_DAY_MARK})?
 """
 _dated = re.compile(
     rf"""
     (?P<year>[{_YEAR}]{{1,7}})\ ?年(?:度\ ?)?
     (?:
-        \ {{0,2}}(?P<first_month>{_NUMBER})\ ?月?{_TO}(?P<last_month>{_NUMBER})\ ?月(?!\ ?{_NUMBER}\ ?[日号])
-      | \ {{0,2}}(?P<month>{_NUMBER})\ ?月份?
+        \ {{0,2}}(?P<first_month>{DAY_NUMBER})\ ?月?{_TO}(?P<last_month>{DAY_NUMBER})\ ?月(?!\ ?{DAY_NUMBER}\ ?[日号])
+      | \ {{0,2}}(?P<month>{DAY_NUMBER})\ ?月份?
         (?:\ {{0,2}}(?:{_DAYS}|(?P<third>[上中下])旬|(?P<bare_day>[0-9]{{1,2}})(?![0-9个.:%年月万千百]|{_TO}[0-9])))?
       | \ ?第?(?P<quarter>[一二三四1-4])季度?
       | \ ?(?P<half>[上下])半年
@@ -34,7 +35,7 @@ _dated = re.compile(
     """,
     re.VERBOSE,
 )
-_open = re.compile(rf"(?P<month>{_NUMBER})\ ?月\ {{0,2}}{_DAYS}", re.VERBOSE)
+_open = re.compile(rf"(?P<month>{DAY_NUMBER})\ ?月\ {{0,2}}{_DAYS}", re.VERBOSE)
 _years = re.compile(rf"(?P<year>[12][0-9]{{3}}){_TO}(?P<last_year>[12][0-9]{{3}})\ ?年", re.VERBOSE)
 
 _mark = re.compile("[年月]")

@@ -65,6 +65,14 @@ class DateMention:
     def exists(self) -> bool:
         return self.first.exists and self.last.exists
 
+    @property
+    def is_within_a_year(self) -> bool:
+        """Whether it is a day, or a range of days in one year."""
+        return self.first.day is not None and self.last.day is not None and self.first.year == self.last.year
+
+    def without_year(self) -> DateMention:
+        return replace(self, first=replace(self.first, year=None), last=replace(self.last, year=None))
+
     def days(self, open_year: int = OPEN_YEAR) -> tuple[int, int] | None:
         """First and last day as ordinals; None where there is no such day in that year."""
         try:

@@ -7,12 +7,12 @@ readings are sorted out, ranges are joined and open years filled in.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from wenyuan.language.chinese_dates import chinese_mentions
-from wenyuan.language.date_mentions import OPEN_YEAR, DateMention, joined
+from wenyuan.language.date_mentions import DateMention, joined
 from wenyuan.language.english_dates import english_mentions
 from wenyuan.language.folding import fold_with_offsets
 from wenyuan.language.numeric_dates import numbers, numeric_mentions
@@ -27,10 +27,10 @@ _UNREMARKABLE = ("year-first", "compact")
 
 @dataclass(frozen=True, slots=True)
 class DateReading:
-    """The dates in a text, and a note on each that looks like one but does not exist."""
+    """The dates in a text, and the words of those that do not exist, such as 2月30日."""
 
     spans: tuple[DateSpan, ...]
-    notes: tuple[str, ...]
+    impossible: tuple[str, ...]
 
 
 def find_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
@@ -38,28 +38,24 @@ def find_dates(text: str, years: Sequence[int] = ()) -> tuple[DateSpan, ...]:
     return read_dates(text, years).spans
 
 
-def read_dates(text: str, years: Sequence[int] = ()) -> DateReading:
+def read_dates(text: str, years: Sequence[int] = (), *, asked: bool = False) -> DateReading:
     """Read every date in `text`, in order; an ambiguous one (03/04/2026) gives a span for each reading.
 
     A date without a year gives a span in `OPEN_YEAR`, which meets other dates without a year, and
     one in each of `years`. Documents are read without `years`, since nobody knows which was meant;
-    a question is read with those it can mean. Spans count characters of the text as given.
+    a question is read with those it can mean and with `asked`, so that a day with a year gives a
+    span in `OPEN_YEAR` too. Spans count characters of the text as given.
     """
     folded = fold_with_offsets(text)
     spans: list[DateSpan] = []
-    notes: list[str] = []
     existing, impossible = _sorted_out(folded.text, _Capitals(text, folded.offsets))
     for mention in existing:
         source = folded.source_span(mention.start, mention.end)
-        for year in (*years, OPEN_YEAR) if mention.is_open else (OPEN_YEAR,):
-            days = mention.days(year)
-            if days is not None:
-                words = text[source.start : source.end]
-                spans.append(DateSpan(*days, words, source.start, source.end, mention.reading))
-    for mention in impossible:
-        source = folded.source_span(mention.start, mention.end)
-        notes.append(f"There is no such day: {text[source.start : source.end]}")
-    return DateReading(tuple(spans), tuple(dict.fromkeys(notes)))
+        for days in _intervals(mention, years, asked):
+            words = text[source.start : source.end]
+            spans.append(DateSpan(*days, words, source.start, source.end, mention.reading))
+    sources = (folded.source_span(mention.start, mention.end) for mention in impossible)
+    return DateReading(tuple(spans), tuple(text[source.start : source.end] for source in sources))
 
 
 def date_mentions(text: str, folded: str) -> list[DateMention]:
@@ -87,6 +83,13 @@ class _Capitals:
     @cached_property
     def _offsets(self) -> Sequence[int]:
         return self._known_offsets or fold_with_offsets(self._text).offsets
+
+
+def _intervals(mention: DateMention, years: Sequence[int], asked: bool) -> Iterator[tuple[int, int]]:
+    candidates = [mention.days(year) for year in years] if mention.is_open else [mention.days()]
+    if mention.is_open or (asked and mention.is_within_a_year):
+        candidates.append(mention.without_year().days())
+    yield from (days for days in candidates if days is not None)
 
 
 def _sorted_out(folded: str, capital_at: _Capitals) -> tuple[list[DateMention], list[DateMention]]:

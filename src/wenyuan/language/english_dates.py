@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, single
 
-_MONTHS = {
+MONTH_NAMES = {
     word: number
     for number, words in enumerate(
         "jan january|feb february|mar march|apr april|may|jun june|jul july|aug august|sep sept september|oct october"
@@ -19,8 +19,8 @@ _MONTHS = {
 _ALSO_VERBS = ("may", "march")
 _YEAR_WORDS = frozenset(("in", "during", "since", "until", "year", "from", "between", "by"))
 
-_MONTH = rf"(?P<month>{'|'.join(sorted(_MONTHS, reverse=True))})(?![a-z])\.?"
-_ANY_MONTH = rf"(?:{'|'.join(_MONTHS)})(?![a-z])"
+_MONTH = rf"(?P<month>{'|'.join(sorted(MONTH_NAMES, reverse=True))})(?![a-z])\.?"
+_ANY_MONTH = rf"(?:{'|'.join(MONTH_NAMES)})(?![a-z])"
 _ORDINAL = "(?:st|nd|rd|th)"
 _GAP = r"(?:,\s{0,2}|[\s/-]{1,2})"
 _TO = r"\s?(?:-{1,4}|~|\b(?:to|through|until|till)\b)\s?"
@@ -88,7 +88,7 @@ def english_mentions(
 def _around(folded: str, start: int, capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
     before = _word_before.search(folded, max(0, start - 16), start)
     word = before["word"] if before else ""
-    if before and word in _MONTHS:
+    if before and word in MONTH_NAMES:
         if match := _month_then_day.match(folded, before.start()):
             yield from _read_days(match, capital_at)
         elif match := _month_then_year.match(folded, before.start()):
@@ -108,7 +108,7 @@ def _is_verb(match: re.Match[str], capital_at: Callable[[int], bool]) -> bool:
 
 
 def _read_days(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
-    month, day = _MONTHS[match["month"]], int(match["day"])
+    month, day = MONTH_NAMES[match["month"]], int(match["day"])
     last_day = int(match["last_day"] or day)
     if not match["year"] and not match["ordinal"] and _is_verb(match, capital_at):
         return
@@ -126,7 +126,7 @@ def _read_days(match: re.Match[str], capital_at: Callable[[int], bool]) -> Itera
 def _read_month(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
     if _is_verb(match, capital_at):
         return
-    month = _MONTHS[match["month"]]
+    month = MONTH_NAMES[match["month"]]
     before = match.string[max(0, match.start() - 16) : match.start()].rstrip(" -")
     days = next((days for words, days in _PARTS_OF_MONTH.items() if before.endswith(words)), None)
     for year in _both_counts(match, month):

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from wenyuan.language.english_dates import MONTH_NAMES
+
 IdentifierKind = Literal["version", "decimal", "code", "name"]
 
 
@@ -27,6 +29,11 @@ class Identifier:
     value: str
     parts: tuple[str, ...] = ()
     """Folded words inside it that do not stand apart in the text."""
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether looking it up is worth it: one digit, as in `utf8` or `mp3`, makes no code number."""
+        return self.kind != "code" or sum(character.isdigit() for character in self.value) > 1
 
 
 _LONGEST_WORD = 128
@@ -59,7 +66,6 @@ _SPACED_CODE = (
 )
 _spaced_code = re.compile(_SPACED_CODE)
 _spaced_code_in_any_case = re.compile(_SPACED_CODE, re.IGNORECASE)
-_MONTHS = frozenset("jan feb mar apr may jun june jul july aug sep sept oct nov dec".split())
 
 
 def identifiers(text: str, *, any_case: bool = False) -> list[Identifier]:
@@ -97,7 +103,7 @@ def _of_several_words(plain: str, any_case: bool) -> Iterator[tuple[int, int, Id
         yield match.start(), match.end(), Identifier("version", match["number"])
     for match in (_spaced_code_in_any_case if any_case else _spaced_code).finditer(plain):
         letters = match["letters"].lower().replace("/", "")
-        if letters not in _MONTHS:
+        if letters not in MONTH_NAMES:
             yield match.start(), match.end(), Identifier("code", letters + match["digits"])
 
 
@@ -131,7 +137,7 @@ def _read(word: str) -> Iterator[Identifier]:
             yield from _versions(core, marked, before, pre)
             if core == word[run.start() : end]:
                 # What is read as a dotted version is not read again as a part of something else.
-                rest += word[read_to : run.start()] + " "
+                rest += word[read_to : run.start() - marked] + " "
                 read_to = pre.end() if pre else end
     for piece in _piece.findall(rest + word[read_to:]):
         if code := _code(piece):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from wenyuan.language.aliases import aliases_of_folded
+from wenyuan.language.aliases import tokens_of
+from wenyuan.language.date_context import dates_of_chunk
 from wenyuan.language.folding import fold
-from wenyuan.language.words import tokens_of_folded
+from wenyuan.language.identifiers import identifiers
+from wenyuan.language.words import index_tokens, tokens_of_folded
 from wenyuan.types import Posting
 
 
@@ -16,8 +18,14 @@ def posting(name: str, heading_path: Sequence[str], text: str, context: str) -> 
     `name` is the document's, `heading_path` and `context` the chunk's own. The context (say, a
     table's header row) is searched as part of the body.
     """
-    fields = (name, "\n".join(heading_path), f"{context}\n{text}" if context else text)
-    folded = tuple(fold(field) for field in fields)
-    name_tokens, heading_tokens, body_tokens = (" ".join(tokens_of_folded(field)) for field in folded)
-    found = aliases_of_folded("\n".join(fields), "\n".join(folded))
-    return Posting(name_tokens, heading_tokens, body_tokens, " ".join(found.tokens))
+    body = f"{context}\n{text}" if context else text
+    folded_body = fold(body)
+    titles = (name, *heading_path)
+    dates = dates_of_chunk(titles, body, folded_body)
+    named = identifiers("\n".join((*titles, body)))
+    return Posting(
+        name=" ".join(index_tokens(name)),
+        heading=" ".join(index_tokens("\n".join(heading_path))),
+        body=" ".join(tokens_of_folded(folded_body)),
+        alias=" ".join(tokens_of((*dates.in_headings, *dates.in_text), named).tokens),
+    )

@@ -63,7 +63,7 @@ def take_front_matter(reader: LineReader) -> FrontMatter | None:
 def _parsed(opening: str, lines: list[str]) -> FrontMatter:
     source = "\n".join(lines[1:-1])
     try:
-        value = tomllib.loads(source) if opening == "+++" else yaml.load(source, _SafeLoader)  # noqa: S506
+        value = tomllib.loads(source) if opening == "+++" else yaml.load(source, _SafeLoader)
     except (yaml.YAMLError, tomllib.TOMLDecodeError, ValueError, RecursionError) as error:
         return FrontMatter({}, " ".join(str(error).split())[:200] or type(error).__name__, lines)
     if value is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from wenyuan.parsers.decoding import decoded_pieces, recognise_encoding
-from wenyuan.parsers.html_blocks import HtmlBlocks
+from wenyuan.parsers.html_blocks import STRUCTURAL_TAGS, HtmlBlocks
 from wenyuan.parsers.html_tokens import html_tokens
 from wenyuan.parsers.source_file import head
 from wenyuan.types import Facts, ReadEvent
@@ -27,14 +27,14 @@ class HtmlParser:
         encoding = recognise_encoding(path, name, declared_encoding(head(path, _DECLARATION_WITHIN)))
         yield from encoding.notices
         builder = HtmlBlocks()
-        for token in html_tokens(decoded_pieces(path, encoding)):
+        for token in html_tokens(decoded_pieces(path, encoding), STRUCTURAL_TAGS):
             builder.take(token)
             if builder.ready:
                 yield from builder.ready
                 builder.ready.clear()
         builder.close()
         yield from builder.ready
-        title = builder.title or builder.first_heading
+        title = builder.title or builder.top_heading
         yield Facts("text/html", encoding.codec, title, builder.language, builder.metadata)
 
 

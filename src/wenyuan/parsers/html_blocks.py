@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import html
-import re
 from typing import Any
 
 from wenyuan.parsers.html_table import HtmlTable
+from wenyuan.parsers.html_text import HtmlText, TakenText
 from wenyuan.parsers.html_tokens import Token, attributes
 from wenyuan.parsers.lines import BLOCK_CHARACTERS
-from wenyuan.rules.columns import WIDE
 from wenyuan.types import Anchor, Block, BlockKind
 
 _SKIPPED = frozenset({"svg", "noscript", "template", "canvas", "object", "select", "datalist", "audio", "video"})
@@ -20,10 +18,10 @@ _LISTS = frozenset({"ul", "ol", "menu"})
 _ROWS = frozenset({"table", "thead", "tbody", "tfoot", "tr", "td", "th"})
 _PARAGRAPHS = frozenset(
     "address article blockquote body center dd details dialog dir div dl dt fieldset figure form header hgroup hr html "
-    "legend li main p pre search section summary".split()  # noqa: SIM905 - a list of these would fill a page
+    "legend li main p pre search section summary".split()
 )
 _BLOCKS = frozenset().union(_HEADINGS, _BOILERPLATE, _CAPTIONS, _LISTS, _PARAGRAPHS)
-_STRUCTURAL = frozenset().union(_BLOCKS, _ROWS, _SKIPPED, {"br", "img", "meta", "title"})
+STRUCTURAL_TAGS = frozenset().union(_BLOCKS, _ROWS, _SKIPPED, {"br", "img", "meta", "title"})
 _METADATA = {
     "author": "author",
     "article:author": "author",
@@ -38,10 +36,7 @@ _METADATA = {
 _LONGEST_FACT = 1_000
 _LONGEST_HEADING = 200
 _DEEPEST_LIST = 20
-# Stands for <br> while a paragraph is gathered. Decoding leaves it in no file.
-_BREAK = "\v"
-# Between wide characters a newline in the source is not a space (CSS Text 3, segment breaks).
-_WRAPPED_WIDE = re.compile(rf"(?<=[{WIDE}])[ \t]*\n\s*(?=[{WIDE}])")
+_LONGEST_SPAN_DIGITS = 6
 
 
 class HtmlBlocks:
@@ -62,10 +57,11 @@ class HtmlBlocks:
         self._skipped = ""
         self._skip_depth = 0
         self._boilerplate = 0
-        self._text = _TextRun()
+        self._text = HtmlText()
         self._kind: BlockKind = "paragraph"
         self._heading_level = 0
-        self._joiner = "\n\n"
+        self._after_item = False
+        self._after_part: str | None = None
         self._lists: list[int] = []
         self._marker = ""
         self._tables: list[HtmlTable | None] = []
@@ -73,7 +69,7 @@ class HtmlBlocks:
         self._cell_is_header = False
 
     def take(self, token: Token) -> None:
-        """Take the next token."""
+        """Take the next token; of tags, one of `STRUCTURAL_TAGS`."""
         kind, value, source, line = token
         if self._skipped:
             self._skip(kind, value)
@@ -81,11 +77,10 @@ class HtmlBlocks:
             self._text.add(value, line)
             if self._text.size > BLOCK_CHARACTERS:
                 self._give_part()
-        elif value in _STRUCTURAL:
-            if kind == "start":
-                self._start(value, source)
-            else:
-                self._end(value)
+        elif kind == "start":
+            self._start(value, source)
+        else:
+            self._end(value)
 
     def close(self) -> None:
         """Finish what is open at the end of the page."""
@@ -132,13 +127,13 @@ class HtmlBlocks:
 
     def _end(self, tag: str) -> None:
         if tag == "title":
-            words = self._text.taken(verbatim=False).text
+            words = self._text.take(verbatim=False).text
             self.title = self.title or words[:_LONGEST_FACT]
         elif tag == "table":
             self._end_table()
         elif tag in ("td", "th"):
             self._end_cell()
-        elif tag == "tr":
+        elif tag in _ROWS:
             self._end_row()
         elif tag in _BLOCKS:
             self._flush()
@@ -166,35 +161,29 @@ class HtmlBlocks:
         return () if self._boilerplate else tuple(text for _, text in self._headings)
 
     def _flush(self) -> None:
-        """Make a block of the text gathered so far; within a table's cell it is only a space."""
+        """Make a block of the text gathered so far; within a table's cell, only part it."""
         if self._cell is not None:
             self._text.add_break()
             return
         kind, level = self._kind, self._heading_level
         self._kind, self._heading_level = "paragraph", 0
-        run = self._text.taken(verbatim=kind == "code")
+        run = self._text.take(verbatim=kind == "code")
         if not run.text:
-            return
-        if level:
+            self._after_part = None
+        elif level:
             self._give_heading(run, level)
         elif self._lists and kind != "code":
-            depth = min(len(self._lists), _DEEPEST_LIST) - 1
-            marker = self._marker or "  "
-            self._marker = ""
-            self._give("list", run, "  " * depth + marker + run.text, next_joiner="\n")
+            self._give_item(run)
         else:
             self._give(kind, run, run.text)
 
-    def _give(self, kind: BlockKind, run: TakenText, text: str, next_joiner: str = "\n\n") -> None:
-        joiner = self._joiner
-        if joiner == "\n" and kind != "list":
-            joiner = "\n\n"
-        elif joiner in ("", " "):
-            joiner = run.joiner(joiner)
-        self._joiner = next_joiner
-        self.ready.append(Block(kind, text, Anchor("lines", run.first, run.last), self._path, "", joiner))
-        if self._boilerplate:
-            self.metadata["boilerplate_characters"] = self.metadata.get("boilerplate_characters", 0) + len(text)
+    def _give_part(self) -> None:
+        """Hand on the beginning of a text that is very long."""
+        self._leave_cell()
+        run = self._text.take(verbatim=self._kind == "code")
+        if run.text:
+            self._give(self._kind, run, run.text)
+            self._after_part = run.after
 
     def _give_heading(self, run: TakenText, level: int) -> None:
         text = " ".join(run.text.split())
@@ -206,7 +195,78 @@ class HtmlBlocks:
                 self.top_heading, self._top_level = text[:_LONGEST_HEADING], level
         self._give("heading", run, text)
 
-    def _give_part(self) -> None:
-        """Hand on the beginning of a text that does not end."""
-        self._leave_cell()
-        ...
+    def _give_item(self, run: TakenText) -> None:
+        indentation = "  " * (min(len(self._lists), _DEEPEST_LIST) - 1)
+        marker, self._marker = self._marker, ""
+        self._give("list", run, f"{indentation}{marker or '  '}{run.text}")
+
+    def _give(self, kind: BlockKind, run: TakenText, text: str) -> None:
+        if self._after_part is not None:
+            joiner = self._after_part or run.before
+        else:
+            joiner = "\n" if kind == "list" and self._after_item else "\n\n"
+        self._after_part = None
+        self._after_item = kind == "list"
+        lines = [text]
+        if run.has_breaks and text.count("\n") == run.last - run.first:
+            # The page's line breaks need not be the file's; apart, these lines do not look like it.
+            lines = text.split("\n")
+        for line in lines:
+            self.ready.append(Block(kind, line, Anchor("lines", run.first, run.last), self._path, "", joiner))
+            joiner = "\n"
+        if self._boilerplate:
+            self.metadata["boilerplate_characters"] = self.metadata.get("boilerplate_characters", 0) + len(text)
+
+    # --- Tables: None stands for one that arranges parts of the page, whose cells are no cells ---
+
+    def _start_in_table(self, tag: str, source: str) -> None:
+        if tag == "table":
+            self._leave_cell()
+            self._flush()
+            self._tables.append(HtmlTable(self._path))
+        elif tag not in ("td", "th"):
+            self._end_row()
+        else:
+            self._end_cell()
+            if self._tables and self._tables[-1] is not None:
+                self._cell = attributes(source)
+                self._cell_is_header = tag == "th"
+
+    def _leave_cell(self) -> None:
+        """What belongs in no cell has begun in one: the table is not one of data."""
+        table = self._tables[-1] if self._tables else None
+        if table is not None:
+            self._give_row(table.end_row())
+            self._tables[-1] = None
+        self._cell = None
+
+    def _end_cell(self) -> None:
+        table = self._tables[-1] if self._tables else None
+        if self._cell is None or table is None:
+            self._flush()
+            return
+        run = self._text.take(verbatim=False)
+        rows, columns = (_span(self._cell.get(name, "")) for name in ("rowspan", "colspan"))
+        table.add_cell(run.text, self._cell_is_header, rows, columns, (run.first, run.last))
+        self._cell = None
+
+    def _end_row(self) -> None:
+        self._end_cell()
+        table = self._tables[-1] if self._tables else None
+        if table is not None:
+            self._give_row(table.end_row())
+
+    def _end_table(self) -> None:
+        self._end_row()
+        if self._tables:
+            self._tables.pop()
+
+    def _give_row(self, row: Block | None) -> None:
+        if row is not None:
+            self.ready.append(row)
+            self._after_item = False
+            self._after_part = None
+
+
+def _span(value: str) -> int:
+    return max(1, int(value)) if value.isdecimal() and len(value) < _LONGEST_SPAN_DIGITS else 1

@@ -50,19 +50,23 @@ def attributes(source: str) -> dict[str, str]:
     return found
 
 
-def html_tokens(pieces: Iterable[str]) -> Iterator[Token]:
-    """Yield the tokens of a document that comes in pieces; comments and scripts are left out."""
-    tokenizer = _Tokenizer()
+def html_tokens(pieces: Iterable[str], names: frozenset[str]) -> Iterator[Token]:
+    """Yield the tokens of a document that comes in pieces: its text, and the tags among `names`.
+
+    Comments, scripts and styles are left out.
+    """
+    tokenizer = _Tokenizer(names)
     for piece in pieces:
         yield from tokenizer.feed(piece)
     yield from tokenizer.close()
 
 
 class _Tokenizer:
-    def __init__(self) -> None:
+    def __init__(self, names: frozenset[str]) -> None:
+        self._names = names
         self._source = ""
         self._more: list[str] = []
-        self._wanted = 0
+        self._more_size = 0
         self._line = 1
         self._is_last = False
         self._text_only = ""
@@ -70,8 +74,9 @@ class _Tokenizer:
 
     def feed(self, piece: str) -> Iterator[Token]:
         self._more.append(piece)
+        self._more_size += len(piece)
         # A token that is not complete yet is looked at again only after as much again has come.
-        if sum(map(len, self._more)) >= self._wanted:
+        if self._more_size >= len(self._source):
             yield from self._tokens()
 
     def close(self) -> Iterator[Token]:
@@ -80,35 +85,31 @@ class _Tokenizer:
 
     def _tokens(self) -> Iterator[Token]:
         source = self._source = self._source + "".join(self._more)
-        self._more = []
-        position = 0
+        self._more, self._more_size = [], 0
+        position, line = 0, self._line
         while position < len(source):
             found = None if self._text_only else _ORDINARY.match(source, position)
             if found is not None:
                 end = found.end()
-                token = self._ordinary(found)
+                text, slash, name, attributes_source = found.groups()
+                if text:
+                    yield Token("text", text, "", line)
+                else:
+                    name = name.lower()
+                    if name in self._names:
+                        yield Token("end" if slash else "start", name, attributes_source, line)
+                    if name in _TEXT_ONLY and not slash:
+                        self._text_only = name
             else:
+                self._line = line
                 end, token = self._next(position)
                 if end == position:
                     break
-            if token is not None:
-                yield token
-            self._line += source.count("\n", position, end)
+                if token is not None and (token.kind == "text" or token.value in self._names):
+                    yield token
+            line += source.count("\n", position, end)
             position = end
-        self._source = source[position:]
-        self._wanted = len(self._source)
-
-    def _ordinary(self, found: re.Match[str]) -> Token:
-        text, slash, name, source = found.groups()
-        return Token("text", text, "", self._line) if text else self._tag_token(slash, name, source)
-
-    def _tag_token(self, slash: str, name: str, source: str) -> Token:
-        name = name.lower()
-        if slash:
-            return Token("end", name, "", self._line)
-        if name in _TEXT_ONLY:
-            self._text_only = name
-        return Token("start", name, source, self._line)
+        self._source, self._line = source[position:], line
 
     def _next(self, start: int) -> tuple[int, Token | None]:
         """Return where the token at `start` ends, and the token; `start` if more must come first."""
@@ -152,7 +153,13 @@ class _Tokenizer:
             found = _LENIENT_TAG.match(self._source, start)
         if found is None:
             return self._text(start, -1)
-        return found.end(), self._tag_token(*found.groups())
+        slash, name, attributes_source = found.groups()
+        name = name.lower()
+        if slash:
+            return found.end(), Token("end", name, "", self._line)
+        if name in _TEXT_ONLY:
+            self._text_only = name
+        return found.end(), Token("start", name, attributes_source, self._line)
 
     def _raw_text(self, start: int) -> tuple[int, Token | None]:
         name = self._text_only

@@ -17,24 +17,25 @@ _UNESCAPED_BAR = re.compile(r"(?<!\\)\|")
 _DELIMITER_ROW = re.compile(r" {0,3}(?!-\s)[|:-][|:\-\s][|:\-\s]*$")
 _DELIMITER_CELL = re.compile(r":?-+:?")
 
+_RAW = "script|pre|style|textarea"
 _HTML_BLOCKS = "|".join(
     "address article aside base basefont blockquote body caption center col colgroup dd details dialog dir div dl dt "
     "fieldset figcaption figure footer form frame frameset h1 h2 h3 h4 h5 h6 head header hr html iframe legend li link "
     "main menu menuitem nav noframes ol optgroup option p param search section summary table tbody td tfoot th thead "
-    "title tr track ul".split()  # noqa: SIM905 - a list of these would be a page long
+    "title tr track ul".split()
 )
 _ATTRIBUTE = r"\s+[a-z_:][\w.:-]*(?:\s*=\s*(?:[^\s\"'=<>`]+|'[^']*'|\"[^\"]*\"))?"
 # Start and end of the seven kinds of HTML block; the first five end where their end is found, the
 # last two at a blank line, and the very last cannot interrupt a paragraph.
 _HTML = (
-    (re.compile(r"<(?:script|pre|style|textarea)(?=\s|>|$)", re.I), re.compile(r"</(?:script|pre|style|textarea)>", re.I)),
+    (re.compile(rf"<(?:{_RAW})(?=\s|>|$)", re.I), re.compile(rf"</(?:{_RAW})>", re.I)),
     (re.compile(r"<!--"), re.compile(r"-->")),
     (re.compile(r"<\?"), re.compile(r"\?>")),
     (re.compile(r"<![A-Z]"), re.compile(r">")),
     (re.compile(r"<!\[CDATA\["), re.compile(r"\]\]>")),
     (re.compile(rf"</?(?:{_HTML_BLOCKS})(?=\s|/?>|$)", re.I), None),
     (re.compile(rf"(?:<[a-z][a-z0-9-]*(?:{_ATTRIBUTE})*\s*/?>|</[a-z][a-z0-9-]*\s*>)\s*$", re.I), None),
-)  # fmt: skip
+)
 
 
 class Item(NamedTuple):

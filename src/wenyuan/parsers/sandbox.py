@@ -76,6 +76,11 @@ class SandboxedReader:
     ) -> None:
         self.close()
 
+    @property
+    def process_id(self) -> int | None:
+        """The child's process id, or None while there is none."""
+        return self._child.process_id if self._child is not None else None
+
     def close(self) -> None:
         """End the child process."""
         child, self._child = self._child, None
@@ -159,6 +164,10 @@ class _Child:
         self._pending = b""
         self._seconds_left = 0.0
         self._bytes_left = 0
+
+    @property
+    def process_id(self) -> int:
+        return self._process.pid
 
     @property
     def is_usable(self) -> bool:

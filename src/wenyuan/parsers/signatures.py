@@ -81,11 +81,11 @@ _ZIP_MEMBERS = (
     ("META-INF/MANIFEST.MF", Format("application/java-archive", "a Java archive")),
 )
 _ZIP_MIME_TYPES = (
-    (b"application/epub+zip", Format("application/epub+zip", "an EPUB book")),
-    (f"{_OPEN_DOCUMENT}.text".encode(), Format(f"{_OPEN_DOCUMENT}.text", "an OpenDocument text")),
-    (f"{_OPEN_DOCUMENT}.spreadsheet".encode(), Format(f"{_OPEN_DOCUMENT}.spreadsheet", "an OpenDocument spreadsheet")),
-    (f"{_OPEN_DOCUMENT}.presentation".encode(), Format(f"{_OPEN_DOCUMENT}.presentation", "an OpenDocument presentation")),
-)  # fmt: skip
+    Format("application/epub+zip", "an EPUB book"),
+    Format(f"{_OPEN_DOCUMENT}.text", "an OpenDocument text"),
+    Format(f"{_OPEN_DOCUMENT}.spreadsheet", "an OpenDocument spreadsheet"),
+    Format(f"{_OPEN_DOCUMENT}.presentation", "an OpenDocument presentation"),
+)
 _OLE_STREAMS = (
     ("EncryptedPackage", Format("application/x-ole-encrypted", "a password-protected Office document")),
     ("WordDocument", Format("application/msword", "a Word 97 document")),
@@ -121,8 +121,8 @@ def refined_format(found: Format, path: Path, start: bytes) -> Format:
 def _zip_format(path: Path, start: bytes) -> Format:
     # EPUB and OpenDocument store their media type uncompressed as the first member.
     mime_type = start[38:128] if start[30:38] == b"mimetype" else b""
-    for beginning, found in _ZIP_MIME_TYPES:
-        if mime_type.startswith(beginning):
+    for found in _ZIP_MIME_TYPES:
+        if mime_type.startswith(found.media_type.encode()):
             return found
     try:
         with zipfile.ZipFile(path) as archive:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib import metadata
 from itertools import count
 from pathlib import Path
 from types import TracebackType
@@ -265,7 +266,7 @@ class _RunningWorker:
         library, settings = self._library, self._library.settings
         self._reader = SandboxedReader(settings.limits)
         self._name = WorkerName(library.path / "workers", worker_name(next(_SERIAL)))
-        ingesting = Ingesting(library._database, library._blobs, self._reader, new_id)
+        ingesting = Ingesting(library._database, library._blobs, self._reader, new_id, _program())
         embedding = Embedding(library._database, library.models.embedder, new_id)
 
         def do_ingest(work: Work) -> None:
@@ -300,6 +301,10 @@ class _RunningWorker:
         self._library._workers.remove(self._worker)
         self._reader.close()
         self._name.close()
+
+
+def _program() -> str:
+    return f"wenyuan {metadata.version('wenyuan')}"
 
 
 def _watched(worker: Worker, run: Callable[[], None], watch: Callable[[], None] | None) -> None:

@@ -17,7 +17,8 @@ _DOCUMENT = (
 )
 _REVISION = (
     "r.id, r.document_id, r.number, r.blob_sha256, r.size, r.state, r.stage, r.media_type, r.encoding, r.title, "
-    "r.language, r.metadata, r.notices, r.chunk_count, r.text_length, r.problem, r.created_at, r.published_at"
+    "r.language, r.metadata, r.notices, r.chunk_count, r.text_length, r.problem, r.created_at, r.published_at, "
+    "r.staged_by"
 )
 _LATEST = "r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = r.document_id)"
 
@@ -117,7 +118,7 @@ def revision(tx: Reading, revision_id: str) -> tuple[Document, Revision, Chunkin
     if row is None:
         return None
     record = _record(row)
-    return record.document, record.latest, ChunkingConfig(**json.loads(row[27]))
+    return record.document, record.latest, ChunkingConfig(**json.loads(row[28]))
 
 
 def set_state(
@@ -133,6 +134,10 @@ def set_state(
             "problem": to_json(problem) if problem is not None else None,
         },
     )
+
+
+def set_staged_by(tx: Writing, revision_id: str, program: str) -> None:
+    tx.run("UPDATE revisions SET staged_by = :program WHERE id = :id", {"id": revision_id, "program": program})
 
 
 def publish(
@@ -218,7 +223,7 @@ def _record(row: Row) -> DocumentRecord:
         created_at=row[7],
         updated_at=row[8],
     )
-    return DocumentRecord(document, _revision(row[9:27]))
+    return DocumentRecord(document, _revision(row[9:28]))
 
 
 def _revision(row: Row) -> Revision:
@@ -241,4 +246,5 @@ def _revision(row: Row) -> Revision:
         problem=problem_from(row[15]),
         created_at=row[16],
         published_at=row[17],
+        staged_by=row[18],
     )

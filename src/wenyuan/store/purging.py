@@ -29,10 +29,14 @@ def unindex_batch(tx: Writing, revision_id: str, after_seq: int) -> int | None:
     return int(rows[-1][1]) if rows else None
 
 
+def forget_keys(tx: Writing, revision_id: str) -> None:
+    tx.run("DELETE FROM keys WHERE revision_id = :id", {"id": revision_id})
+
+
 def forget_index_rows(tx: Writing, revision_id: str) -> None:
     """Remove what a revision has in the small tables: keys, codes, index progress."""
     parameters = {"id": revision_id}
-    tx.run("DELETE FROM keys WHERE revision_id = :id", parameters)
+    forget_keys(tx, revision_id)
     tx.run("DELETE FROM vector_codes WHERE revision_id = :id", parameters)
     tx.run("DELETE FROM revision_indexes WHERE revision_id = :id", parameters)
 

@@ -28,6 +28,8 @@ from wenyuan.store.fts5 import Fts5Index
 
 _LEXICAL = Fts5Index()
 _PAGE_CACHE_KIB = 65_536
+_MAPPED_BYTES = 128 << 20
+_CHECKPOINT_PAGES = 4000
 _STATEMENTS_KEPT = 200
 _RETRY_SECONDS = 0.01
 
@@ -158,7 +160,8 @@ class SqliteDatabase:
             "foreign_keys = ON",
             f"cache_size = -{_PAGE_CACHE_KIB}",
             "temp_store = MEMORY",
-            "mmap_size = 1073741824",
+            f"mmap_size = {_MAPPED_BYTES}",
+            f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
         if not writable:

@@ -14,7 +14,7 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from wenyuan.store import knowledge_bases, vectors
+from wenyuan.store import indexes, knowledge_bases, vectors
 from wenyuan.store.database import Reading
 from wenyuan.types import IndexGeneration
 
@@ -35,6 +35,7 @@ class _Codes:
     alive: NDArray[np.bool_]
     documents: dict[str, int]
     ranges: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    coverage: tuple[int, int] = (0, 0)
 
 
 class VectorCache:
@@ -61,6 +62,10 @@ class VectorCache:
         rows = _scan(codes, query, documents, max(depth * _OVERSAMPLING, _LEAST_CANDIDATES))
         return vectors.exact(tx, model_key, codes.keys[rows].tolist(), query)[:depth]
 
+    def coverage(self, tx: Reading, generation: IndexGeneration) -> tuple[int, int]:
+        """How many of the live documents the vector list sees, and how many there are."""
+        return self._fresh(tx, generation).coverage
+
     def memory_bytes(self) -> int:
         return sum(c.codes.nbytes + c.keys.nbytes + c.slots.nbytes + c.alive.nbytes for c in self._loaded.values())
 
@@ -72,6 +77,9 @@ class VectorCache:
                 loaded = _load(tx, generation, now)
             elif loaded.change_number < now:
                 loaded = _updated(tx, generation, loaded, now)
+            else:
+                return loaded
+            loaded.coverage = indexes.coverage(tx, generation)
             self._loaded[generation.id] = loaded
             return loaded
 

@@ -71,6 +71,7 @@ CREATE TABLE revisions (
   chunk_count INTEGER NOT NULL,
   text_length BIGINT NOT NULL,
   problem TEXT,
+  staged_by TEXT NOT NULL DEFAULT '',
   created_at BIGINT NOT NULL,
   published_at BIGINT,
   superseded_at BIGINT,

@@ -1,0 +1,101 @@
+"""Dates in their context: what a heading says about the days under it.
+
+Diaries, minutes and change logs name the month once, in the file's name or a heading, and then only
+the day: `2026年4月` … `14日 上午开会`, `January 1660` … `2nd. At the office`. Under such a heading a day
+at the beginning of a line is one of that month, and a date without a year (4月14日) has the heading's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from wenyuan.language.chinese_dates import DAY_NUMBER
+from wenyuan.language.date_mentions import DateMention, PartialDate, single
+from wenyuan.language.dates import date_mentions
+from wenyuan.language.english_dates import MONTH_NAMES
+from wenyuan.language.folding import fold
+from wenyuan.language.numerals import parse_integer
+
+Context = tuple[PartialDate, ...]
+"""The year, or the year and month, that stands above a text; more than one where it is ambiguous."""
+
+_MOST_MONTHS_AWAY = 2
+
+_day_at_line_start = re.compile(
+    rf"^[\s#>*•-]{{0,8}}(?P<day>{DAY_NUMBER}\ ?[日号](?=[\s,.:;。、(晴雨阴昙雪星周上下早晚]|$)"
+    r"|[0-9]{1,2}(?:st|nd|rd|th)\b)",
+    re.MULTILINE,
+)
+_day_mark = re.compile(r"\ ?(?:[日号]|st|nd|rd|th)$")
+_month_alone = re.compile(rf"\s*(?:(?P<number>{DAY_NUMBER})\ ?月份?|(?P<name>[a-z]{{3,9}})\.?)\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class DatedText:
+    """The dates of a chunk, in its headings and in its text."""
+
+    in_headings: tuple[DateMention, ...]
+    in_text: tuple[DateMention, ...]
+
+
+def dates_of_chunk(headings: Sequence[str], text: str, folded: str) -> DatedText:
+    """Read the dates of a text under headings, outermost first; `folded` is the folded text.
+
+    The mentions' positions count from the start of the heading or text each stands in.
+    """
+    context: Context = ()
+    in_headings: list[DateMention] = []
+    for heading in headings:
+        folded_heading = fold(heading)
+        mentions = _in_context(date_mentions(heading, folded_heading), folded_heading, context)
+        in_headings += mentions
+        context = _narrowed(context, mentions, folded_heading)
+    in_text = _in_context(date_mentions(text, folded), folded, context)
+    return DatedText(tuple(in_headings), tuple(in_text))
+
+
+def _in_context(mentions: list[DateMention], folded: str, context: Context) -> list[DateMention]:
+    """The mentions, and what the context makes of the open ones and of days that stand alone."""
+    if not context:
+        return mentions
+    completed = [_completed(mention, above) for mention in mentions if mention.is_open for above in context]
+    days = [day for above in context if above.month for day in _days_alone(folded, above)]
+    return [*mentions, *(mention for mention in (*completed, *days) if mention and mention.exists)]
+
+
+def _completed(mention: DateMention, above: PartialDate) -> DateMention | None:
+    away = abs((mention.first.month or 1) - above.month) if above.month else 0
+    if away > _MOST_MONTHS_AWAY or mention.first.position > mention.last.position:
+        return None
+    first, last = replace(mention.first, year=above.year), replace(mention.last, year=above.year)
+    return replace(mention, reading="in-context", first=first, last=last)
+
+
+def _days_alone(folded: str, above: PartialDate) -> Iterable[DateMention]:
+    for match in _day_at_line_start.finditer(folded):
+        day = parse_integer(_day_mark.sub("", match["day"]))
+        if day is not None:
+            yield single(match.start("day"), match.end("day"), "in-context", replace(above, day=day))
+
+
+def _narrowed(context: Context, mentions: Sequence[DateMention], folded_heading: str) -> Context:
+    """The context below a heading."""
+    named = {_common_part(mention) for mention in mentions if not mention.is_open} - {None}
+    if named:
+        return tuple(part for part in named if part is not None) if len(named) <= 2 else ()
+    match = _month_alone.fullmatch(folded_heading)
+    if match and context:
+        month = MONTH_NAMES.get(match["name"]) if match["name"] else parse_integer(match["number"])
+        if month is not None and 1 <= month <= 12:
+            return tuple(PartialDate(above.year, month) for above in context)
+    return context
+
+
+def _common_part(mention: DateMention) -> PartialDate | None:
+    """The month a mention lies in, else the year, else nothing."""
+    first, last = mention.first, mention.last
+    if first.year != last.year:
+        return None
+    return PartialDate(first.year, first.month if first.month == last.month else None)

@@ -1,0 +1,312 @@
+"""What files can do to the process that reads them, and that it stays there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from wenyuan import errors
+from wenyuan.parsers import sandbox
+from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader, read_document
+from wenyuan.types import Block, Facts, Notice, ReadEvent
+
+HOSTILE_PARSER = '''
+import os, signal, sys, time
+from wenyuan.types import Anchor, Block, Notice
+
+class Hostile:
+    def read(self, path, name):
+        verb = path.read_bytes().removeprefix(b"%PDF-").decode()
+        yield Notice("process", str(os.getpid()))
+        if verb == "hang":
+            time.sleep(1000)
+        if verb == "spin":
+            while True: pass
+        if verb == "bomb":
+            hoard = []
+            while True: hoard.append(bytearray(1 << 24))
+        if verb == "crash":
+            os.kill(os.getpid(), signal.SIGSEGV)
+        if verb == "exit":
+            os._exit(3)
+        if verb == "bug":
+            1 / 0
+        if verb == "flood":
+            while True: yield Block("paragraph", "x" * 10000, Anchor("lines", 1, 1))
+        if verb == "print":
+            print("[[[ this is no answer")
+            sys.stdout.flush()
+        if verb == "environment":
+            yield Notice("environment", " ".join(os.environ))
+        if verb == "spawn":
+            import subprocess
+            child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(1000)"])
+            for _ in range(600): yield Notice("grandchild", str(child.pid))
+            time.sleep(1000)
+        yield Block("paragraph", "survived " + verb, Anchor("page", 1, 1))
+'''
+
+
+@pytest.fixture
+def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Install a parser for PDF that does what the file says, the way another package would."""
+    site = tmp_path / "site"
+    information = site / "hostile-1.0.dist-info"
+    information.mkdir(parents=True)
+    (site / "hostile_parser.py").write_text(HOSTILE_PARSER)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[wenyuan.parsers]\napplication/pdf = hostile_parser:Hostile\n")
+    monkeypatch.setenv("PYTHONPATH", str(site))
+    return tmp_path
+
+
+@pytest.fixture
+def reader() -> Iterator[SandboxedReader]:
+    with SandboxedReader(ReadLimits(parse_seconds=20)) as opened:
+        yield opened
+
+
+def file(folder: Path, name: str, content: bytes | str) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+def texts(events: list[ReadEvent]) -> list[str]:
+    return [event.text for event in events if isinstance(event, Block)]
+
+
+def is_running(process_id: int) -> bool:
+    try:
+        return psutil.Process(process_id).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def wait_until_gone(process_id: int) -> None:
+    deadline = time.monotonic() + 10
+    while is_running(process_id):
+        assert time.monotonic() < deadline, f"process {process_id} lives on"
+        time.sleep(0.01)
+
+
+def test_reads_a_file_with_its_facts(tmp_path: Path, reader: SandboxedReader) -> None:
+    path = file(tmp_path, "stored-bytes", "# 手册\n\n年假十天。\n")
+    events = list(reader.read(path, "手册.md"))
+    assert texts(events) == ["# 手册", "年假十天。"]
+    assert Facts("text/markdown", "utf-8", "手册") in events
+
+
+def test_read_document_needs_no_reader(tmp_path: Path) -> None:
+    assert texts(list(read_document(file(tmp_path, "a.txt", "hello"), "a.txt", ReadLimits()))) == ["hello"]
+
+
+def test_one_child_reads_many_files(tmp_path: Path, reader: SandboxedReader, monkeypatch: pytest.MonkeyPatch) -> None:
+    paths = [file(tmp_path, f"{number}.txt", f"text {number}") for number in range(5)]
+    monkeypatch.setattr(sandbox, "FILES_PER_CHILD", 3)
+    children = []
+    for path in paths:
+        assert texts(list(reader.read(path, path.name))) == [f"text {path.stem}"]
+        children.append(reader.process_id)
+    assert children[0] == children[2] != children[3] == children[4]
+
+
+@pytest.mark.parametrize(
+    ("verb", "limits", "error", "message"),
+    [
+        ("hang", ReadLimits(parse_seconds=0.7), errors.ParserTimeout, "longer than 0.7 s"),
+        ("spin", ReadLimits(parse_seconds=0.7), errors.ParserTimeout, "longer than 0.7 s"),
+        ("bomb", ReadLimits(), errors.ParserMemory, "more than 1024 MB"),
+        ("crash", ReadLimits(), errors.ParserCrashed, "SIGSEGV"),
+        ("exit", ReadLimits(), errors.ParserCrashed, "exit code 3"),
+        ("bug", ReadLimits(), errors.ParserCrashed, "ZeroDivisionError"),
+        ("flood", ReadLimits(parse_output_bytes=1 << 21), errors.ParserOutputTooLarge, "more than 2 MB"),
+    ],
+)
+def test_a_hostile_file_costs_only_itself(
+    hostile: Path, verb: str, limits: ReadLimits, error: type[errors.DocumentError], message: str
+) -> None:
+    path = file(hostile, "bad.pdf", f"%PDF-{verb}")
+    good = file(hostile, "good.txt", "good")
+    with SandboxedReader(limits) as reader:
+        with pytest.raises(error, match=message):
+            list(reader.read(path, "bad.pdf"))
+        assert texts(list(reader.read(good, "good.txt"))) == ["good"]
+
+
+def test_the_kernel_limits_processor_time(hostile: Path) -> None:
+    """Even where nobody waits for it: the parent is not listening while this child spins."""
+    path = file(hostile, "bad.pdf", "%PDF-spin")
+    request = f'["read", "{path}", "bad.pdf"]\n'.encode()
+    command = [sys.executable, "-P", "-m", "wenyuan.parsers.child", str(1 << 30), "1"]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    assert child.stdin is not None
+    child.stdin.write(request)
+    child.stdin.flush()
+    assert child.wait(timeout=20) == -signal.SIGXCPU
+    child.stdin.close()
+
+
+def test_what_a_library_prints_is_no_answer(hostile: Path, reader: SandboxedReader) -> None:
+    path = file(hostile, "loud.pdf", "%PDF-print")
+    assert texts(list(reader.read(path, "loud.pdf"))) == ["survived print"]
+
+
+def test_the_child_does_not_see_the_environment(
+    hostile: Path, reader: SandboxedReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EXAMPLE_API_KEY", "secret")
+    path = file(hostile, "curious.pdf", "%PDF-environment")
+    (seen,) = [
+        event.message
+        for event in reader.read(path, "curious.pdf")
+        if isinstance(event, Notice) and event.code == "environment"
+    ]
+    assert "PATH" in seen.split()
+    assert "EXAMPLE_API_KEY" not in seen
+
+
+def test_closing_the_iterator_kills_everything_the_child_started(hostile: Path, reader: SandboxedReader) -> None:
+    path = file(hostile, "bad.pdf", "%PDF-spawn")
+    events = iter(reader.read(path, "bad.pdf"))
+    named = {event.code: int(event.message) for event in (next(events), next(events)) if isinstance(event, Notice)}
+    assert all(map(is_running, named.values()))
+    events.close()  # type: ignore[attr-defined]
+    for process_id in named.values():
+        wait_until_gone(process_id)
+    assert texts(list(reader.read(file(hostile, "a.txt", "next"), "a.txt"))) == ["next"]
+
+
+def test_the_child_dies_with_its_parent(hostile: Path) -> None:
+    path = file(hostile, "bad.pdf", "%PDF-hang")
+    program = (
+        "import sys, threading, time\n"
+        "from pathlib import Path\n"
+        "from wenyuan.parsers.sandbox import *\n"
+        "reader = SandboxedReader(ReadLimits())\n"
+        f"threading.Thread(target=lambda: list(reader.read(Path({str(path)!r}), 'bad.pdf')), daemon=True).start()\n"
+        "while reader.process_id is None: time.sleep(0.01)\n"
+        "print(reader.process_id, flush=True)\n"
+        "time.sleep(1000)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    assert is_running(child)
+    parent.kill()
+    parent.wait()
+    parent.stdout.close()
+    wait_until_gone(child)
+
+
+def test_time_the_caller_takes_does_not_count(tmp_path: Path) -> None:
+    path = file(tmp_path, "long.txt", "一段文字。\n\n" * 60_000)
+    with SandboxedReader(ReadLimits(parse_seconds=2)) as reader:
+        events = reader.read(path, "long.txt")
+        first = next(events)
+        time.sleep(2.5)
+        assert len([first, *events]) == 60_001
+
+
+def test_every_thread_has_its_own_reader(tmp_path: Path) -> None:
+    results: dict[int, list[str]] = {}
+
+    def work(number: int) -> None:
+        with SandboxedReader(ReadLimits()) as reader:
+            path = file(tmp_path, f"{number}.txt", f"thread {number}\n\n" * 2000)
+            results[number] = texts(list(reader.read(path, path.name)))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == {number: [f"thread {number}"] * 2000 for number in range(4)}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "error"),
+    [
+        ("empty.txt", b"", errors.FileEmpty),
+        ("blank.txt", b" \n\t\n", errors.NoText),
+        ("noise.dat", bytes(range(256)) * 50, errors.FileBinary),
+        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(100), errors.UnsupportedType),
+        ("bad.json", b'{"a": }', errors.FileMalformed),
+        ("cyrillic.txt", "Съешь ещё этих мягких французских булок".encode("koi8-r"), errors.EncodingUnknown),
+        ("deep.json", b"[" * 200_000, errors.FileMalformed),
+    ],
+)
+def test_files_that_cannot_be_read_say_why(
+    tmp_path: Path, reader: SandboxedReader, name: str, content: bytes, error: type[errors.DocumentError]
+) -> None:
+    with pytest.raises(error, match=name):
+        list(reader.read(file(tmp_path, name, content), name))
+    child = reader.process_id
+    assert texts(list(reader.read(file(tmp_path, "good.txt", "good"), "good.txt"))) == ["good"]
+    assert child in (None, reader.process_id), "an error that was understood does not cost the child"
+
+
+def test_a_file_that_vanished(tmp_path: Path, reader: SandboxedReader) -> None:
+    with pytest.raises(errors.FileVanished):
+        list(reader.read(tmp_path / "gone.txt", "gone.txt"))
+
+
+def test_folders_and_pipes_are_not_opened(tmp_path: Path, reader: SandboxedReader) -> None:
+    with pytest.raises(errors.FileUnreadable, match="not a regular file"):
+        list(reader.read(tmp_path, "folder"))
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(errors.FileUnreadable, match="not a regular file"):
+        list(reader.read(tmp_path / "pipe", "pipe"))
+
+
+def test_a_path_that_leads_through_a_file(tmp_path: Path, reader: SandboxedReader) -> None:
+    path = file(tmp_path, "file", "x") / "below"
+    with pytest.raises(errors.FileUnreadable, match="Not a directory"):
+        list(reader.read(path, "below"))
+
+
+def test_a_file_over_the_limit_is_not_opened(tmp_path: Path) -> None:
+    with pytest.raises(errors.FileTooLarge, match="has 11 bytes; the limit is 10"):
+        list(read_document(file(tmp_path, "a.txt", "x" * 11), "a.txt", ReadLimits(file_bytes=10)))
+
+
+def test_names_that_are_not_unicode(tmp_path: Path, reader: SandboxedReader) -> None:
+    path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff\xfe.txt"))
+    path.write_text("readable all the same")
+    assert texts(list(reader.read(path, "odd.txt"))) == ["readable all the same"]
+
+
+def test_a_very_deep_page_is_read(tmp_path: Path, reader: SandboxedReader) -> None:
+    path = file(tmp_path, "deep.html", "<html>" + "<div>" * 200_000 + "<p>down here</p>" + "</div>" * 200_000)
+    assert texts(list(reader.read(path, "deep.html"))) == ["down here"]
+
+
+@pytest.mark.parametrize("newline", ["\n\n", ""], ids=["paragraphs", "one line"])
+def test_a_large_text_streams_in_little_memory(tmp_path: Path, reader: SandboxedReader, newline: str) -> None:
+    """30 MB here; both processes need the same for any size, since neither ever holds the text."""
+    path = tmp_path / "large.txt"
+    paragraph = "这是一段普通的文字，长度和平常的段落差不多，不算太短。" * 4 + newline
+    size = 30_000_000
+    with path.open("w", encoding="utf-8") as output:
+        for _ in range(size // len(paragraph.encode()) // 1000):
+            output.write(paragraph * 1000)
+    own = psutil.Process()
+    before = own.memory_info().rss
+    highest = highest_of_child = characters = 0
+    for number, event in enumerate(reader.read(path, "large.txt")):
+        characters += len(event.text) if isinstance(event, Block) else 0
+        if number % 500 == 1:
+            highest = max(highest, own.memory_info().rss)
+            highest_of_child = max(highest_of_child, psutil.Process(reader.process_id).memory_info().rss)
+    assert characters > size // 3.2
+    assert highest - before < 50_000_000
+    assert highest_of_child < 100_000_000
