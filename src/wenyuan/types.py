@@ -389,6 +389,10 @@ class Passage:
     chunk: Chunk
 
 
+Exactness = Literal["about", "mentions", "none"]
+"""How a passage stands to a date, version, code or name that was asked for exactly."""
+
+
 @dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that answers a search, with everything needed to check it."""
@@ -402,6 +406,7 @@ class Hit:
     highlights: tuple[TextSpan, ...]
     neighbours: tuple[int, ...]
     """Sequence numbers of the chunks before and after, where they exist."""
+    exactness: Exactness = "none"
     similarity: float | None = None
     """Cosine similarity to the question, where the vector list knows it."""
 

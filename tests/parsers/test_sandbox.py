@@ -19,7 +19,7 @@ from wenyuan.parsers import sandbox
 from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader, read_document
 from wenyuan.types import Block, Facts, Notice, ReadEvent
 
-HOSTILE_PARSER = '''
+HOSTILE_PARSER = """
 import os, signal, sys, time
 from wenyuan.types import Anchor, Block, Notice
 
@@ -53,7 +53,7 @@ class Hostile:
             for _ in range(600): yield Notice("grandchild", str(child.pid))
             time.sleep(1000)
         yield Block("paragraph", "survived " + verb, Anchor("page", 1, 1))
-'''
+"""
 
 
 @pytest.fixture

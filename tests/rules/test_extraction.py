@@ -5,21 +5,29 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.extraction import ScoredSentence, Sentence, choose, score, sentences_of
+from wenyuan.rules.extraction import ScoredSentence, Sentence, choose, opening, score, sentences_of
 
-PASSAGES = ["体检安排在五月。费用由公司承担。\n请提前预约。", "The call moved to Friday. Bring the report."]
+PASSAGES = [
+    "# 福利\n今年的健康体检统一安排在五月上旬。体检的全部费用都由公司统一承担。\n请提前预约。",
+    "The weekly call moved to Friday afternoon. Bring the printed quarterly report.",
+]
 
 
 def test_sentences_are_the_passages_own_words() -> None:
     found = sentences_of(PASSAGES, 10)
     assert [one.text for one in found] == [
-        "体检安排在五月。",
-        "费用由公司承担。",
+        "今年的健康体检统一安排在五月上旬。",
+        "体检的全部费用都由公司统一承担。",
         "请提前预约。",
-        "The call moved to Friday.",
-        "Bring the report.",
+        "The weekly call moved to Friday afternoon.",
+        "Bring the printed quarterly report.",
     ]
     assert all(PASSAGES[one.passage][one.start : one.end] == one.text for one in found)
+
+
+def test_short_sentences_of_a_line_stay_together() -> None:
+    found = sentences_of(["星期二 16:30。参加：沈砚秋、周牧。线上：Ruth Ackroyd。\n定了。"], 10)
+    assert [one.text for one in found] == ["星期二 16:30。参加：沈砚秋、周牧。", "线上：Ruth Ackroyd。"]
 
 
 def test_a_limit_is_shared_by_the_passages() -> None:
@@ -36,9 +44,9 @@ def test_offsets_hold_for_any_text(passages: list[str], limit: int) -> None:
 def test_meaning_leads_words_help_and_the_passage_counts() -> None:
     sentences = sentences_of(PASSAGES, 10)
     by_meaning = score(sentences, [0.0] * 5, [0.1, 0.9, 0.1, 0.2, 0.2], [1.0, 1.0])
-    assert by_meaning[0].sentence.text == "费用由公司承担。"
+    assert by_meaning[0].sentence.text == "体检的全部费用都由公司统一承担。"
     by_words = score(sentences, [0.0, 0.0, 0.0, 0.0, 1.0], None, [1.0, 1.0])
-    assert by_words[0].sentence.text == "Bring the report."
+    assert by_words[0].sentence.text == "Bring the printed quarterly report."
     by_passage = score(sentences, [0.5] * 5, None, [0.2, 1.0])
     assert by_passage[0].sentence.passage == 1
 
@@ -55,3 +63,12 @@ def test_only_what_is_nearly_as_good_is_chosen_and_nothing_twice() -> None:
     ]
     assert [one.sentence.text for one in choose(ranked, 3)] == ["最好的一句。", "差不多好。"]
     assert choose([], 3) == []
+
+
+def test_an_opening_is_the_beginning_without_its_heading() -> None:
+    text = "# 周会\n\n首批订六百片。首发推迟到六月。\n下次再议。"
+    assert opening(3, text, 16).text == "首批订六百片。"
+    whole = opening(3, text, 700)
+    assert (whole.passage, whole.text) == (3, "首批订六百片。首发推迟到六月。\n下次再议。")
+    assert text[whole.start : whole.end] == whole.text
+    assert opening(0, "# 只有标题", 700).text == "# 只有标题"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -14,16 +14,19 @@ from wenyuan.language.aliases import aliases
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
 from wenyuan.rules.explanations import explain_unanswered
-from wenyuan.rules.extraction import Sentence, choose, score, sentences_of
+from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
 from wenyuan.store import indexes
-from wenyuan.types import Anchor, Answer, Citation, Hit, Plan, Scope, SearchResult
+from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, Scope, SearchResult
 
 _PASSAGES = 5
 _SENTENCES = 24
 _CITED = 3
+_OPENINGS = 2
+_OPENING_COLUMNS = 700
 _SENTENCE_SECONDS = 20.0
 _LIKELY_ABOVE_FLOOR = 0.1
 _LIKELY_WORDS = 0.6
+_EXACTNESS_WORTH: Mapping[Exactness, float] = {"about": 1.0, "mentions": 0.7, "none": 0.3}
 
 Grounded = Literal["likely", "unlikely"]
 
@@ -51,13 +54,32 @@ def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOption
     if _grounded(found, evidence) == "unlikely":
         reason = explain_unanswered(found.plan, found.plan.language)
         return Answer(found.question, reason, (), "unlikely", "fallback", found)
-    scored = score(evidence.sentences, evidence.matched, evidence.similarities, _passage_scores(found.plan, hits))
-    chosen = sorted(choose(scored, _CITED), key=lambda one: (one.sentence.passage, one.sentence.start))
-    citations = tuple(
-        _citation(number, hits[one.sentence.passage], one.sentence) for number, one in enumerate(chosen, start=1)
-    )
+    chosen = _chosen(evidence, hits)
+    citations = tuple(_citation(number, hits[one.passage], one) for number, one in enumerate(chosen, start=1))
     text = "\n".join(f"{citation.quote} [{citation.number}]" for citation in citations)
     return Answer(found.question, text, citations, "likely", "extractive", found)
+
+
+def _chosen(evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
+    """The sentences that answer best; or the passage as a whole, where it is what was asked for.
+
+    To "what was decided on 14 April" the notes of that day are the answer, though none of their
+    sentences says so.
+    """
+    about = [number for number, hit in enumerate(hits) if hit.exactness == "about"]
+    if about and not _is_close(evidence, evidence.similarities or ()):
+        document = hits[about[0]].passage.document_id
+        same = [number for number in about if hits[number].passage.document_id == document]
+        return [opening(number, hits[number].passage.chunk.text, _OPENING_COLUMNS) for number in same[:_OPENINGS]]
+    scored = score(evidence.sentences, evidence.matched, evidence.similarities, _passage_scores(hits))
+    return [one.sentence for one in choose(scored, _CITED)]
+
+
+def _is_close(evidence: _Evidence, similarities: Sequence[float]) -> bool:
+    """Whether something is near the question in meaning, beyond doubt."""
+    if not similarities or evidence.similarity_floor is None:
+        return False
+    return max(similarities) >= evidence.similarity_floor + _LIKELY_ABOVE_FLOOR
 
 
 def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tuple[_Evidence, SearchResult]:
@@ -90,7 +112,9 @@ def _similarities(embedder: Embedder, question: str, sentences: Sequence[Sentenc
 
 def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], sentences: Sequence[Sentence]) -> list[float]:
     """The share of the question's tokens each sentence holds, weighted by inverse document frequency."""
-    tokens = (*plan.tokens, *plan.aliases)
+    # What a passage is about need not be said again in each of its sentences.
+    about = any(hit.exactness == "about" for hit in hits)
+    tokens = plan.tokens if about else (*plan.tokens, *plan.aliases)
     frequency: Counter[str] = Counter()
     size = 0
     with tools.database.read() as tx:
@@ -118,20 +142,23 @@ def _grounded(found: SearchResult, evidence: _Evidence) -> Grounded:
     if not evidence.sentences:
         return "unlikely"
     if plan.dates or plan.versions or plan.codes:
-        return "likely" if any("structured" in hit.hit_modes for hit in found.hits) else "unlikely"
+        return "likely" if any(hit.exactness != "none" for hit in found.hits) else "unlikely"
     if max(evidence.matched) >= _LIKELY_WORDS:
         return "likely"
-    if evidence.similarities is None or evidence.similarity_floor is None:
-        return "unlikely" if evidence.similarities is None else "likely"
-    best = max(*evidence.similarities, *(hit.similarity or 0.0 for hit in found.hits))
-    return "likely" if best >= evidence.similarity_floor + _LIKELY_ABOVE_FLOOR else "unlikely"
+    if evidence.similarities is not None and evidence.similarity_floor is None:
+        return "likely"
+    near = [*(evidence.similarities or ()), *(hit.similarity for hit in found.hits if hit.similarity is not None)]
+    return "likely" if _is_close(evidence, near) else "unlikely"
 
 
-def _passage_scores(plan: Plan, hits: Sequence[Hit]) -> list[float]:
-    """What each passage's place in the search is worth to its sentences."""
-    exact = bool(plan.dates or plan.versions or plan.codes)
+def _passage_scores(hits: Sequence[Hit]) -> list[float]:
+    """What each passage's place in the search is worth to its sentences.
+
+    Where something was asked for exactly, a passage without it can hardly answer.
+    """
+    exact = any(hit.exactness != "none" for hit in hits)
     return [
-        (1.0 - 0.05 * position) * (0.5 if exact and "structured" not in hit.hit_modes else 1.0)
+        (1.0 - 0.05 * position) * (_EXACTNESS_WORTH[hit.exactness] if exact else 1.0)
         for position, hit in enumerate(hits)
     ]
 

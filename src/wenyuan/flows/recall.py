@@ -111,7 +111,7 @@ def _joined(
 
 def _is_exact(plan: Plan) -> bool:
     precise = any(date.last_day - date.first_day < _LONGEST_EXACT_DAYS for date in plan.dates)
-    return precise or bool(plan.versions) or bool(plan.codes)
+    return precise or bool(plan.versions) or bool(plan.codes) or bool(plan.names)
 
 
 def _lexical(
@@ -140,7 +140,12 @@ def _lexical(
 
 
 def _values(plan: Plan) -> list[tuple[KeyKind, str]]:
-    return [("version", value) for value in plan.versions] + [("code", value) for value in plan.codes]
+    kinds: tuple[tuple[KeyKind, tuple[str, ...]], ...] = (
+        ("version", plan.versions),
+        ("code", plan.codes),
+        ("name", plan.names),
+    )
+    return [(kind, value) for kind, values in kinds for value in values]
 
 
 def _embed(tools: Recalling, observe: Observer, model: str, question: str) -> QueryVector:

@@ -17,7 +17,7 @@ from wenyuan.ports import Embedder
 from wenyuan.rules.explanations import explain_empty, explain_found
 from wenyuan.rules.fusion import reciprocal_rank_fusion
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.selection import Ranked, exact_first, without_duplicates
+from wenyuan.rules.selection import EXACTNESS, Ranked, exact_first, without_duplicates
 from wenyuan.store import chunks, journal, knowledge_bases
 from wenyuan.store.database import Database
 from wenyuan.store.vector_cache import VectorCache
@@ -123,7 +123,9 @@ def _fuse(observe: Observer, found: Sequence[Recall]) -> list[tuple[int, float]]
 
 def _exact_first(observe: Observer, fused: Sequence[tuple[int, float]], found: Sequence[Recall]) -> list[Ranked]:
     with observe.stage("exact") as stage:
-        strengths = {match.chunk_key: match.strength for one in found for match in one.structured if one.exact}
+        strengths = {
+            match.chunk_key: match.strength for one in found if one.exact for match in one.structured if match.exact
+        }
         ordered = exact_first(fused, strengths)
         stage.count = sum(ranked.tier == 0 for ranked in ordered)
         return ordered
@@ -189,6 +191,7 @@ def _hit(
         match_type=modes[0] if len(modes) == 1 else "hybrid",
         highlights=highlights(passage.chunk.text, plan),
         neighbours=_neighbours(passage),
+        exactness=EXACTNESS[ranked.tier],
         similarity=similarity,
     )
 

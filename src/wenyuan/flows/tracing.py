@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from wenyuan.flows.recall import Recall
+from wenyuan.language.date_mentions import OPEN_YEAR
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer
 from wenyuan.types import Hit, JsonObject, KnowledgeBase, Plan, Scope, SearchResult
@@ -58,14 +59,15 @@ def _plan(plan: Plan) -> JsonObject:
         "dates": [
             {
                 "text": date.text,
-                "first": datetime.date.fromordinal(date.first_day).isoformat(),
-                "last": datetime.date.fromordinal(date.last_day).isoformat(),
+                "first": _day(date.first_day),
+                "last": _day(date.last_day),
                 "reading": date.reading,
             }
             for date in plan.dates
         ],
         "versions": list(plan.versions),
         "codes": list(plan.codes),
+        "names": list(plan.names),
         "phrases": list(plan.phrases),
         "excluded": list(plan.excluded),
         "notes": list(plan.notes),
@@ -73,12 +75,19 @@ def _plan(plan: Plan) -> JsonObject:
     }
 
 
+def _day(ordinal: int) -> str:
+    """A day in ISO 8601; one of an open year as `--04-14`."""
+    day = datetime.date.fromordinal(ordinal)
+    return f"--{day:%m-%d}" if day.year == OPEN_YEAR else day.isoformat()
+
+
 def _candidates(found: Recall, hits: Sequence[Hit]) -> JsonObject:
     names = {hit.passage.chunk_key: hit.passage.chunk_id for hit in hits}
     return {
         "knowledge_base": found.knowledge_base.name,
         "structured": [
-            {"key": m.chunk_key, "chunk": names.get(m.chunk_key), "strength": m.strength} for m in found.structured
+            {"key": m.chunk_key, "chunk": names.get(m.chunk_key), "strength": m.strength, "exact": m.exact}
+            for m in found.structured
         ],
         "keyword": [{"key": k, "chunk": names.get(k), "bm25": round(score, 4)} for k, score in found.keyword],
         "vector": [{"key": k, "chunk": names.get(k), "cosine": round(score, 4)} for k, score in found.vector],
@@ -94,5 +103,6 @@ def _hit(hit: Hit) -> JsonObject:
         "score": round(hit.score, 6),
         "ranks": dict(hit.ranks),
         "match_type": hit.match_type,
+        "exactness": hit.exactness,
         "highlights": len(hit.highlights),
     }

@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date
 
-from wenyuan.language.date_mentions import OPEN_YEAR, DateMention
+from wenyuan.language.date_mentions import DateMention
 from wenyuan.language.dates import date_mentions
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers
@@ -30,6 +30,7 @@ LIMIT = 256
 _LONGEST_RANGE_DAYS = 31
 _LONGEST_RANGE_MONTHS = 24
 _LONGEST_RANGE_YEARS = 50
+_LONGEST_ASKED = 3
 _ORDER = {"version": 0, "code": 1, "name": 2, "decimal": 3}
 
 
@@ -65,23 +66,34 @@ def tokens_of(
 
 
 def date_tokens(mention: DateMention, *, asked: bool) -> Iterator[str]:
-    """The tokens of one date; of a long range its ends, and the months or years it covers."""
-    days = mention.days(OPEN_YEAR)
+    """The tokens of one date.
+
+    A document's range gives everything it covers, as far as that is short. A question's long range
+    gives its ends only: the words of the question must not drown in days.
+    """
+    days = mention.days()
     if days is None:
         return
+    first, last = date.fromordinal(days[0]), date.fromordinal(days[1])
     to_day = mention.first.day is not None or mention.last.day is not None
     in_months = mention.first.month is not None or mention.last.month is not None
-    short = days[1] - days[0] < _LONGEST_RANGE_DAYS
     if to_day:
-        for ordinal in range(days[0], days[1] + 1) if short else days:
+        every = range(days[0], days[1] + 1)
+        for ordinal in every if len(every) <= _LONGEST_RANGE_DAYS else days:
             yield from _day_tokens(date.fromordinal(ordinal), mention.is_open, asked)
-    if mention.is_open or (asked and to_day and short):
+    if mention.is_open or (asked and to_day):
         return
-    first, last = date.fromordinal(days[0]), date.fromordinal(days[1])
-    if in_months or not asked:
-        yield from _months(first, last, limit=_LONGEST_RANGE_MONTHS if in_months else 0)
+    if in_months:
+        months = range(first.year * 12 + first.month - 1, last.year * 12 + last.month)
+        yield from (f"§m{m // 12:04}{m % 12 + 1:02}" for m in _covered(months, _LONGEST_RANGE_MONTHS, asked))
     if not (asked and in_months):
-        yield from _years(first.year, last.year)
+        years = range(first.year, last.year + 1)
+        yield from (f"§y{year:04}" for year in _covered(years, _LONGEST_RANGE_YEARS, asked))
+
+
+def _covered(units: range, longest: int, asked: bool) -> Iterable[int]:
+    """All units of a range, or its two ends where it is long, or asked for."""
+    return units if len(units) <= (_LONGEST_ASKED if asked else longest) else (units[0], units[-1])
 
 
 def identifier_tokens(identifier: Identifier) -> Iterator[str]:
@@ -100,14 +112,3 @@ def _day_tokens(day: date, is_open: bool, asked: bool) -> Iterator[str]:
         yield f"§a{day:%m%d}"
     if is_open != asked:
         yield f"§o{day:%m%d}"
-
-
-def _months(first: date, last: date, limit: int) -> Iterator[str]:
-    start, end = first.year * 12 + first.month - 1, last.year * 12 + last.month - 1
-    for month in range(start, min(end, start + limit - 1) + 1):
-        yield f"§m{month // 12:04}{month % 12 + 1:02}"
-
-
-def _years(first: int, last: int) -> Iterator[str]:
-    for year in range(first, min(last, first + _LONGEST_RANGE_YEARS - 1) + 1):
-        yield f"§y{year:04}"

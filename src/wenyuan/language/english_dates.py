@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, single
 
@@ -25,7 +26,7 @@ _ORDINAL = "(?:st|nd|rd|th)"
 _GAP = r"(?:,\s{0,2}|[\s/-]{1,2})"
 _TO = r"\s?(?:-{1,4}|~|\b(?:to|through|until|till)\b)\s?"
 _YEAR = "[12][0-9]{3}"
-# 1663/64: until 1752 the English year began on 25 March, and both counts were written.
+# 1663/64: until 1752 the English year began on 25 March; the second year is that of today's count.
 _DUAL_YEAR = rf"(?P<year>{_YEAR})(?![0-9])(?:[-/](?P<second_year>[0-9]{{1,2}})(?![0-9-]))?"
 _DAY_ENDS = r"(?![0-9a-z:%]|\.[0-9]|,[0-9]{3}(?![0-9]))"
 
@@ -112,15 +113,15 @@ def _read_days(match: re.Match[str], capital_at: Callable[[int], bool]) -> Itera
     last_day = int(match["last_day"] or day)
     if not match["year"] and not match["ordinal"] and _is_verb(match, capital_at):
         return
-    for year in _both_counts(match, month):
-        first, last = PartialDate(year, month, day), PartialDate(year, month, last_day)
-        if not match["last_day"]:
-            yield single(match.start(), match.end(), "month-name", first)
-        elif match["to"] or _between_before.search(match.string, max(0, match.start() - 9), match.start()):
-            yield DateMention(match.start(), match.end(), "range", first, last)
-        else:
-            yield single(match.start(), match.end("day"), "month-name", first)
-            yield single(match.start("last_day"), match.end(), "month-name", last)
+    year = _year(match, month)
+    first, last = PartialDate(year, month, day), PartialDate(year, month, last_day)
+    if not match["last_day"]:
+        yield single(match.start(), match.end(), "month-name", first)
+    elif match["to"] or _between_before.search(match.string, max(0, match.start() - 9), match.start()):
+        yield DateMention(match.start(), match.end(), "range", first, last)
+    else:
+        yield single(match.start(), match.end("day"), "month-name", first)
+        yield single(match.start("last_day"), match.end(), "month-name", last)
 
 
 def _read_month(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
@@ -129,22 +130,20 @@ def _read_month(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iter
     month = MONTH_NAMES[match["month"]]
     before = match.string[max(0, match.start() - 16) : match.start()].rstrip(" -")
     days = next((days for words, days in _PARTS_OF_MONTH.items() if before.endswith(words)), None)
-    for year in _both_counts(match, month):
-        if days is None:
-            yield single(match.start(), match.end(), "month-name", PartialDate(year, month))
-        else:
-            first, last = PartialDate(year, month, days[0]), PartialDate(year, month, days[1])
-            yield DateMention(match.start(), match.end(), "range", first, last)
+    whole = PartialDate(_year(match, month), month)
+    if days is None:
+        yield single(match.start(), match.end(), "month-name", whole)
+    else:
+        first, last = replace(whole, day=days[0]), replace(whole, day=days[1])
+        yield DateMention(match.start(), match.end(), "range", first, last)
 
 
-def _both_counts(match: re.Match[str], month: int) -> tuple[int | None, ...]:
-    """The years a mention can mean; two where it is written in both counts, as January 1663/64."""
+def _year(match: re.Match[str], month: int) -> int | None:
+    """The year of a mention as it is counted today: January 1663/64 lies in 1664."""
     if match["year"] is None:
-        return (None,)
+        return None
     year, second = int(match["year"]), match["second_year"]
-    if second and month <= 3 and str(year + 1).endswith(second):
-        return (year, year + 1)
-    return (year,)
+    return year + 1 if second and month <= 3 and str(year + 1).endswith(second) else year
 
 
 def _read_quarter(match: re.Match[str]) -> DateMention:

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
@@ -59,6 +59,7 @@ _pre_release = re.compile(
     r"[-._+~]?(?P<name>alpha|beta|preview|pre|rc|dev|post|snapshot|nightly|a|b|c)[-._]?(?P<number>[0-9]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
+_base = re.compile(r"[0-9.]+(?=[a-z])")
 _PRE_RELEASES = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
 _SPACED_CODE = (
     r"(?P<letters>[A-Z](?<![A-Za-z0-9].)[A-Z]{1,5}(?:/[A-Z]{1,2})?)(?:\s|(?<=/[A-Z])|(?<=/[A-Z]{2}))"
@@ -91,6 +92,12 @@ def located_identifiers(text: str) -> Iterator[tuple[Identifier, int, int]]:
             yield reading, match.start(), match.end()
     for start, end, reading in _of_several_words(plain, any_case=False):
         yield reading, start, end
+
+
+def most_specific(found: Sequence[Identifier]) -> list[Identifier]:
+    """Without the versions whose pre-release was found: of `1.2.3rc1` and `1.2.3` the former."""
+    bases = {base[0] for identifier in found if (base := _base.match(identifier.value))}
+    return [identifier for identifier in found if identifier.kind == "code" or identifier.value not in bases]
 
 
 def _with_usual_forms(text: str) -> str:

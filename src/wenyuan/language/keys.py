@@ -20,7 +20,7 @@ from wenyuan.language.date_context import dates_of_chunk
 from wenyuan.language.date_mentions import DateMention, PartialDate
 from wenyuan.language.dates import date_mentions
 from wenyuan.language.folding import fold
-from wenyuan.language.identifiers import identifiers
+from wenyuan.language.identifiers import identifiers, most_specific
 from wenyuan.types import Chunk, Key, KeySource
 
 _MOST_KEYS_OF_A_CHUNK = 128
@@ -112,7 +112,7 @@ def _date_keys(mentions: Iterable[DateMention], source: KeySource, seq: int | No
 
 
 def _identifier_keys(text: str, source: KeySource, seq: int | None) -> Iterator[Key]:
-    for found in identifiers(text):
+    for found in most_specific(identifiers(text)):
         if found.kind == "code" and found.is_telling:
             yield Key("code", found.value, source, seq)
         elif found.kind == "version" or (found.kind == "decimal" and source != "body"):

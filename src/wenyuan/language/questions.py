@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from wenyuan.language.aliases import aliases
 from wenyuan.language.dates import read_dates
-from wenyuan.language.identifiers import Identifier, located_identifiers
+from wenyuan.language.identifiers import Identifier, located_identifiers, most_specific
 from wenyuan.language.keys import slug
 from wenyuan.language.scripts import language_of
 from wenyuan.language.words import query_tokens
@@ -45,7 +45,7 @@ def read_question(question: str, now: datetime.date) -> Plan:
         tokens=tuple(_tokens(asked, reading.spans, located)),
         aliases=aliases(asked, asked=True).tokens,
         dates=reading.spans,
-        versions=_versions(asked, named),
+        versions=_once(_versions(asked, named)),
         codes=_once(i.value for i in named if i.kind == "code" and i.is_telling),
         phrases=phrases,
         excluded=_once(_excluded_token(term) for term in excluded_terms),
@@ -103,10 +103,10 @@ def _tokens(asked: str, dates: Sequence[DateSpan], located: Sequence[tuple[Ident
     return query_tokens(words) if words.strip() else []
 
 
-def _versions(asked: str, named: Sequence[Identifier]) -> tuple[str, ...]:
+def _versions(asked: str, named: Sequence[Identifier]) -> Iterable[str]:
     """Versions; a number like 3.11 counts as one only where the question speaks of releases."""
     kinds = ("version", "decimal") if _talk_of_releases.search(asked) else ("version",)
-    return _once(identifier.value for identifier in named if identifier.kind in kinds)
+    return (identifier.value for identifier in most_specific(named) if identifier.kind in kinds)
 
 
 def _names(asked: str, phrases: Sequence[str]) -> tuple[str, ...]:

@@ -5,7 +5,8 @@
   add nothing to them; pairs need no dictionary and find names that no dictionary knows.
 - Kana and Hangul give pairs too.
 - A word in another script gives its stem (see `stemming`).
-- A compound such as `redis-cli`, `os.path.join` or `1:2.36-9+deb12u10` gives itself and its parts.
+- A compound such as `redis-cli`, `os.path.join` or `v2.36-9+deb12u10` gives itself and its parts, and
+  where it begins with the v of a version, itself without that.
 
 Tokens are joined by single spaces into what a database's tokenizer sees, one that splits at every
 ASCII character that is neither letter nor digit (SQLite's `ascii`). `encode_token` therefore
@@ -42,6 +43,7 @@ _ascii_words = re.compile(_word_pattern(_ASCII_WORD))
 _thousands = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _part = re.compile(f"{_WORD}+")
 _segment = re.compile(r"[^:@/]+")
+_version_mark = re.compile("v[0-9]")
 _outer_joint = re.compile(r"[:@/]")
 
 _QUESTION_WORDS = frozenset(
@@ -150,6 +152,8 @@ def _pieces(word: str) -> Iterator[tuple[str, int]]:
     yield word, 0
     if word.isalnum():
         return
+    if _version_mark.match(word):
+        yield word[1:], 1
     if _outer_joint.search(word):
         yield from ((m[0], m.start()) for m in _segment.finditer(word) if not m[0].isalnum())
     parts = list(_part.finditer(word))

@@ -185,7 +185,7 @@ class _Trial:
     @property
     def is_full_of_zeros(self) -> bool:
         """Whether zero bytes are so many that the text must be UTF-16, if it is text at all."""
-        return self._zeros * 50 > self._bytes
+        return self._zeros * 8 > self._bytes or (self._zeros > 16 and self._zeros * 50 > self._bytes)
 
     @property
     def is_hopeless(self) -> bool:

@@ -148,5 +148,6 @@ def _weights(codec: str) -> dict[str, float]:
 
 def _rows(codec: str, first: int, last: int) -> str:
     """Return the characters of a double-byte set whose first byte is within the given range."""
-    cells = (bytes((lead, trail)) for lead in range(first, last + 1) for trail in range(0x40, 0xFF))
-    return "".join(cell.decode(codec, "ignore") for cell in cells)
+    # A newline after each cell keeps one that is not assigned from running into the next.
+    cells = b"".join(bytes((lead, trail, 0x0A)) for lead in range(first, last + 1) for trail in range(0x40, 0xFF))
+    return "".join(character for character in cells.decode(codec, "ignore") if character > "\x7f")

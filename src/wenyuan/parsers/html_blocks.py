@@ -167,6 +167,9 @@ class HtmlBlocks:
             return
         kind, level = self._kind, self._heading_level
         self._kind, self._heading_level = "paragraph", 0
+        if not self._text.size:
+            self._after_part = None
+            return
         run = self._text.take(verbatim=kind == "code")
         if not run.text:
             self._after_part = None

@@ -53,6 +53,7 @@ class HtmlText:
         """Add words that are no text in the source, such as a picture's description."""
         if words and self._last:
             self._parts.append(words)
+            self.size += len(words)
 
     def add_break(self) -> None:
         if self._parts:

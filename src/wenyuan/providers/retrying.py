@@ -80,7 +80,7 @@ def seconds_of_retry_after(value: str | None, wall_clock: Callable[[], float]) -
     if value.replace(".", "", 1).isdecimal() and value.isascii():
         return float(value)
     try:
-        moment = email.utils.parsedate_to_datetime(value)
-    except ValueError:
+        moment = email.utils.parsedate_to_datetime(value).timestamp()
+    except (ValueError, OverflowError):
         return None
-    return max(moment.timestamp() - wall_clock(), 0.0)
+    return max(moment - wall_clock(), 0.0)

@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from wenyuan.rules.columns import columns
 from wenyuan.rules.sentences import split_sentences
 
 _SHORTEST_SENTENCE = 4
+_SHORT_COLUMNS = 32
 _WORDS_WEIGHT = 0.35
 _NEARLY_AS_GOOD = 0.8
 _HEADING = re.compile(r"#{1,6}\s")
@@ -33,7 +35,8 @@ class ScoredSentence:
 def sentences_of(passages: Sequence[str], limit: int) -> list[Sentence]:
     """Up to `limit` sentences of the passages, each passage in turn giving its next one.
 
-    Surrounding white space is cut off; headings, and what is too short to say anything, are left out.
+    Short sentences of one line are kept together: alone they say too little. Surrounding white
+    space is cut off; headings, and what is too short to say anything, are left out.
     """
     queues = [_sentences(number, text) for number, text in enumerate(passages)]
     taken: list[Sentence] = []
@@ -42,15 +45,40 @@ def sentences_of(passages: Sequence[str], limit: int) -> list[Sentence]:
     return sorted(taken[:limit], key=lambda one: (one.passage, one.start))
 
 
+def opening(number: int, text: str, most_columns: int) -> Sentence:
+    """A passage's beginning without its heading, in whole sentences up to about so many columns."""
+    spans = split_sentences(text)
+    body = [span for span in spans if not _HEADING.match(text[slice(*span)].lstrip())] or spans
+    start = end = body[0][0]
+    for _, stop in body:
+        if end > start and columns(text[start:stop]) > most_columns:
+            break
+        end = stop
+    quoted = text[start:end]
+    lead = len(quoted) - len(quoted.lstrip())
+    return Sentence(number, start + lead, start + lead + len(quoted.strip()), quoted.strip())
+
+
 def _sentences(number: int, text: str) -> list[Sentence]:
     found = []
-    for start, end in split_sentences(text):
+    for start, end in _joined(text):
         words = text[start:end]
         lead = len(words) - len(words.lstrip())
         stripped = words.strip()
         if len(stripped) >= _SHORTEST_SENTENCE and not _HEADING.match(stripped):
             found.append(Sentence(number, start + lead, start + lead + len(stripped), stripped))
     return found
+
+
+def _joined(text: str) -> list[tuple[int, int]]:
+    """Sentences, one that is short together with the next of its line."""
+    spans: list[tuple[int, int]] = []
+    for start, end in split_sentences(text):
+        if spans and "\n" not in text[slice(*spans[-1])] and columns(text[slice(*spans[-1])]) < _SHORT_COLUMNS:
+            spans[-1] = (spans[-1][0], end)
+        else:
+            spans.append((start, end))
+    return spans
 
 
 def score(

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wenyuan.types import Passage
+from wenyuan.types import Exactness, Passage
 
 _HEADING_STRENGTH = 2
 
 
+EXACTNESS: Sequence[Exactness] = ("about", "mentions", "none")
+"""What each tier means."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A fused candidate. Tier 0 is about what was asked for, 1 mentions it, 2 holds none of it."""
+    """A fused candidate. Tier 0 is about what was asked for exactly, 1 mentions it, 2 holds none of it."""
 
     chunk_key: int
     score: float

@@ -41,12 +41,14 @@ class KeyMatch:
     """A live chunk that holds a key which was asked for, strongest first in a list of them.
 
     `strength` is 0 for metadata and file names, 1 for titles, 2 for headings, 3 for the body;
-    `whole_document` says that the key belongs to the document rather than to this chunk.
+    `whole_document` says that the key belongs to the document rather than to this chunk; `exact`
+    that it is what was asked for or lies within it, not merely around it as a month is around a day.
     """
 
     chunk_key: int
     strength: int
     whole_document: bool
+    exact: bool
 
 
 def staged(tx: Reading, revision_id: str) -> Staged:
@@ -162,7 +164,7 @@ def structured(
     values: Sequence[tuple[KeyKind, str]],
     limit: int,
 ) -> list[KeyMatch]:
-    """Live chunks whose keys overlap the dates or equal the values asked for, strongest source first.
+    """Live chunks whose keys overlap the dates or equal the values asked for: exact ones, then strongest source first.
 
     For a key of the whole document its first chunks are given, for the other lists to rank.
     """
@@ -173,29 +175,38 @@ def structured(
         "FROM json_each(:days) AS j), "
         "wanted AS (SELECT j.value ->> 0 AS kind, j.value ->> 1 AS value FROM json_each(:wanted) AS j), "
         "matched AS ("
-        f"SELECT k.revision_id, k.chunk_key, {_STRENGTH} AS strength, k.last_day - k.first_day AS width "
+        "SELECT k.revision_id, k.chunk_key, "
+        "CASE WHEN k.first_day >= days.first_day AND k.last_day <= days.last_day THEN 0 ELSE :loose END "
+        f"+ {_STRENGTH} AS grade, k.last_day - k.first_day AS width "
         "FROM days JOIN keys AS k ON k.knowledge_base_id = :knowledge_base_id AND k.kind = 'date' "
-        "AND k.first_day <= days.last_day AND k.last_day >= days.first_day "
+        "AND k.first_day BETWEEN days.first_day - :longest AND days.last_day AND k.last_day >= days.first_day "
         "UNION ALL "
         f"SELECT k.revision_id, k.chunk_key, {_STRENGTH}, 0 FROM wanted JOIN keys AS k "
         "ON k.knowledge_base_id = :knowledge_base_id AND k.kind = wanted.kind AND k.value = wanted.value) "
-        "SELECT c.key, min(m.strength) AS strength, min(CASE WHEN m.chunk_key IS NULL THEN 1 ELSE 0 END), "
+        "SELECT c.key, min(m.grade) AS grade, min(CASE WHEN m.chunk_key IS NULL THEN 1 ELSE 0 END), "
         "min(m.width) AS width FROM matched AS m JOIN chunks AS c ON c.revision_id = m.revision_id AND c.enabled = 1 "
         "AND (c.key = m.chunk_key OR (m.chunk_key IS NULL AND c.seq < :opening)) "
-        f"{_LIVE} GROUP BY c.key ORDER BY strength, width, c.key LIMIT :limit",
+        f"{_LIVE} GROUP BY c.key ORDER BY grade, width, c.key LIMIT :limit",
         _scoped(
             knowledge_base_id,
             scope,
             days=json.dumps([[date.first_day, date.last_day] for date in dates]),
             wanted=json.dumps([list(value) for value in values]),
+            loose=_LOOSE,
+            longest=_LONGEST_KEY_DAYS,
             opening=_OPENING_CHUNKS,
             limit=limit,
         ),
     )
-    return [KeyMatch(int(key), int(strength), bool(whole)) for key, strength, whole, _ in rows]
+    return [
+        KeyMatch(int(key), int(grade) % _LOOSE, bool(whole), exact=int(grade) < _LOOSE) for key, grade, whole, _ in rows
+    ]
 
 
 _OPENING_CHUNKS = 8
+_LOOSE = 10
+# Bounds the scan of the index by day; of a longer range only its first days are overlapped.
+_LONGEST_KEY_DAYS = 400
 
 
 def passages(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence[int]) -> dict[int, Passage]:

@@ -141,7 +141,7 @@ def _scan(codes: _Codes, query: NDArray[np.float32], documents: tuple[str, ...] 
         rows = None
         scanned = codes.codes
     else:
-        spans = [span for document in documents for span in codes.ranges.get(document, ())]
+        spans = [span for document in dict.fromkeys(documents) for span in codes.ranges.get(document, ())]
         rows = np.concatenate([np.arange(*span) for span in spans]) if spans else np.empty(0, dtype=np.intp)
         scanned = codes.codes[rows]
     if not len(scanned):

@@ -64,23 +64,22 @@ def add(
         Read and embed the files now (the default), or leave that to `wenyuan worker`.
     """
     with session.open(create=True) as library:
-        taken: dict[str, Added] = {}
+        watch = Watching(session)
         try:
-            with Watching(session) as watch:
+            with watch:
                 report = library.add(
                     *paths,
                     kb=kb,
                     exclude=exclude or (),
                     wait=wait,
                     watch=watch,
-                    on_received=lambda one: taken.update(
-                        {one.source: Added(one.source, one.outcome, one.document_id, one.problem)}
-                    ),
+                    on_received=lambda one: watch.received() if one.outcome not in (None, "unchanged") else None,
                 )
         except KeyboardInterrupt:
-            show_interrupted(session, library)
+            show_interrupted(session, library, taking_in=not watch.is_working)
             return INTERRUPTED
-        summary = _summary(library, kb, list(taken.values()), dict(report.passed_over), settled=wait)
+        taken = [Added(one.source, one.outcome, one.document_id, one.problem) for one in report.received]
+        summary = _summary(library, kb, taken, dict(report.passed_over), settled=wait)
     session.show(summary, lambda: _show_summary(session, summary))
     return DOCUMENT_AT_FAULT if summary.failed else OK
 
@@ -189,8 +188,8 @@ def _show_problems(session: Session, summary: Summary) -> None:
             session.show_problem(problem, out, indent=2)
 
 
-def show_interrupted(session: Session, library: Library) -> None:
-    """Say what is left and how to go on, after Ctrl-C."""
+def show_interrupted(session: Session, library: Library, *, taking_in: bool = False) -> None:
+    """Say what is left and how to go on, after Ctrl-C; `taking_in` if not every file was even stored."""
     progress = library.jobs.progress()
     files = progress.files_queued + sum(job.kind == "ingest" for job in progress.running)
     passages = max(0, progress.chunks_total - progress.chunks_embedded)
@@ -199,7 +198,7 @@ def show_interrupted(session: Session, library: Library) -> None:
         "error": {
             "code": "interrupted",
             "message": session.say("interrupted.left", files=files, passages=passages),
-            "hint": session.say("interrupted.hint", command=command),
+            "hint": session.say("interrupted.again") if taking_in else session.say("interrupted.hint", command=command),
         },
         "files_left": files,
         "passages_left": passages,

@@ -24,6 +24,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "已停止，没有丢失任何内容。还剩 {files} 个文件待读取，{passages} 个段落待生成向量。",
     ),
     "interrupted.hint": ("`{command}` goes on where this stopped.", "`{command}` 从停下的地方继续。"),
+    "interrupted.again": (
+        "Type the same command again: it takes in what is missing and goes on with the rest.",
+        "再次输入同一命令：它会补上缺少的文件，并继续处理其余任务。",
+    ),
     # --- Taking in ---
     "init.made": ("Made a library in ", "已建立资料库："),
     "init.existed": ("There is already a library in ", "这里已有资料库："),

@@ -33,6 +33,7 @@ class Watching:
     """
 
     def __init__(self, session: Session, clock: Callable[[], float] = time.monotonic) -> None:
+        self.is_working = False
         self._session = session
         self._clock = clock
         self._reading = Phase()
@@ -52,7 +53,14 @@ class Watching:
         if self._bars is not None:
             self._bars.close()
 
+    def received(self) -> None:
+        """Count one more file that was taken in and waits to be read."""
+        self._reading.total += 1
+        if self._bars is not None:
+            self._bars.show(self._reading, self._embedding)
+
     def __call__(self, progress: Progress) -> None:
+        self.is_working = True
         reading = progress.files_queued + sum(job.kind == "ingest" for job in progress.running)
         self._reading.total = max(self._reading.total, reading)
         self._reading.done = self._reading.total - reading
