@@ -25,7 +25,7 @@ _OPENINGS = 2
 _OPENING_COLUMNS = 700
 _SENTENCE_SECONDS = 20.0
 _LIKELY_ABOVE_FLOOR = 0.1
-_LIKELY_WORDS = 0.6
+_LIKELY_WORDS = 0.5
 _EXACTNESS_WORTH: Mapping[Exactness, float] = {"about": 1.0, "mentions": 0.7, "none": 0.3}
 
 Grounded = Literal["likely", "unlikely"]
@@ -33,10 +33,14 @@ Grounded = Literal["likely", "unlikely"]
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """Sentences of the best passages, with how well each matches by words and by meaning."""
+    """Sentences of the best passages, with how well each matches by words and by meaning.
+
+    `passages_matched` is what `matched` is, for whole passages.
+    """
 
     sentences: Sequence[Sentence]
     matched: Sequence[float]
+    passages_matched: Sequence[float]
     similarities: Sequence[float] | None
     similarity_floor: float | None
 
@@ -84,15 +88,17 @@ def _is_close(evidence: _Evidence, similarities: Sequence[float]) -> bool:
 
 def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tuple[_Evidence, SearchResult]:
     sentences = sentences_of([hit.passage.chunk.text for hit in hits], _SENTENCES)
-    matched = _matched(tools, found.plan, hits, sentences)
+    texts = [*(sentence.text for sentence in sentences), *(hit.passage.chunk.text for hit in hits)]
+    shares = _matched(tools, found.plan, hits, texts)
+    matched, whole = shares[: len(sentences)], shares[len(sentences) :]
     try:
         embedder = _embedder(tools, hits)
         similarities = _similarities(embedder, found.question, sentences) if embedder is not None else None
         floor = embedder.similarity_floor if embedder is not None else None
-        return _Evidence(sentences, matched, similarities, floor), found
+        return _Evidence(sentences, matched, whole, similarities, floor), found
     except WenyuanError as error:
         degraded = replace(found, degraded=(*found.degraded, f"answer: {error.code}"))
-        return _Evidence(sentences, matched, None, None), degraded
+        return _Evidence(sentences, matched, whole, None, None), degraded
 
 
 def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
@@ -110,8 +116,8 @@ def _similarities(embedder: Embedder, question: str, sentences: Sequence[Sentenc
     return [float(value) for value in made @ query]
 
 
-def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], sentences: Sequence[Sentence]) -> list[float]:
-    """The share of the question's tokens each sentence holds, weighted by inverse document frequency."""
+def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence[str]) -> list[float]:
+    """The share of the question's tokens each text holds, weighted by inverse document frequency."""
     # What a passage is about need not be said again in each of its sentences.
     about = any(hit.exactness == "about" for hit in hits)
     tokens = plan.tokens if about else (*plan.tokens, *plan.aliases)
@@ -125,7 +131,7 @@ def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], sentences: Sequ
                 size += tx.lexical.size(tx, generation.number)
     weights = {token: math.log(1 + size / (1 + frequency[token])) for token in tokens}
     total = sum(weights.values()) or 1.0
-    return [sum(weights[token] for token in _tokens(sentence.text) & weights.keys()) / total for sentence in sentences]
+    return [sum(weights[token] for token in _tokens(text) & weights.keys()) / total for text in texts]
 
 
 def _tokens(text: str) -> set[str]:
@@ -136,14 +142,14 @@ def _grounded(found: SearchResult, evidence: _Evidence) -> Grounded:
     """Whether the evidence is likely to answer the question at all.
 
     A date, version or code that was asked for must stand in it. Else its meaning must be close, or
-    most of the question's telling words must stand in one sentence.
+    most of the question's telling words must stand in one passage.
     """
     plan = found.plan
     if not evidence.sentences:
         return "unlikely"
     if plan.dates or plan.versions or plan.codes:
         return "likely" if any(hit.exactness != "none" for hit in found.hits) else "unlikely"
-    if max(evidence.matched) >= _LIKELY_WORDS:
+    if max(evidence.passages_matched) >= _LIKELY_WORDS:
         return "likely"
     if evidence.similarities is not None and evidence.similarity_floor is None:
         return "likely"

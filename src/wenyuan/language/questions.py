@@ -95,7 +95,7 @@ def _phrases(asked: str) -> tuple[str, ...]:
 def _tokens(asked: str, dates: Sequence[DateSpan], located: Sequence[tuple[Identifier, int, int]]) -> list[str]:
     kept = list(asked)
     for date in dates:
-        is_day = date.last_day == date.first_day
+        is_day = date.last_day - date.first_day < 31
         also_named = any(start < date.end and date.start < end for _, start, end in located)
         if is_day and not also_named:
             kept[date.start : date.end] = " " * (date.end - date.start)

@@ -63,7 +63,7 @@ def _parts(block: Block) -> Iterator[Block]:
     start, line = 0, anchor.first
     while start < len(text):
         end = following = cutter.cut(start, LONGEST_BLOCK, natural=False)
-        if text[end - 1] == "\n" and end - 1 > start:
+        if text[end - 1] == "\n" and start < end - 1 and end < len(text):
             end -= 1
         elif text[end : end + 1] == "\n":
             following += 1

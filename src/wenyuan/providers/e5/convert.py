@@ -7,6 +7,7 @@ from pathlib import Path
 
 from wenyuan.errors import BuiltInModelMissing
 from wenyuan.providers.e5.files import is_complete, locked, save_array, storage_errors, write_folder
+from wenyuan.providers.e5.graph import build_graph
 from wenyuan.providers.e5.tokenizer import write_tables
 from wenyuan.providers.e5.weights import SHA256, Weights, find_weights, open_weights
 
@@ -55,9 +56,6 @@ def _convert(folder: Path, on_progress: Progress) -> None:
 
 def write_model(folder: Path, weights: Weights, on_progress: Progress) -> None:
     """Write the tokenizer's tables, the embedding tables and the graph into an empty folder."""
-    # Loading onnx takes longer than opening a converted model, and only conversion needs it.
-    from wenyuan.providers.e5.graph import build_graph
-
     shape, special = weights.shape, weights.special
     on_progress("Preparing the built-in embedding model: tokenizer")
     # The last piece is the mask of masked language modelling, which the file does not name.

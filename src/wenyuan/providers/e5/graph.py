@@ -15,14 +15,15 @@ choices are worth knowing:
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import onnx
 from numpy.typing import NDArray
-from onnx import TensorProto, helper, numpy_helper
 
 from wenyuan.providers.e5.weights import Weights
+
+if TYPE_CHECKING:
+    import onnx
 
 INPUT = "embedded_tokens"
 OUTPUT = "vector"
@@ -39,6 +40,10 @@ def build_graph(weights: Weights) -> onnx.ModelProto:
 
 class _GraphBuilder:
     def __init__(self, weights: Weights) -> None:
+        # Only conversion needs onnx, and a model that is converted opens faster than onnx loads.
+        import onnx
+
+        self._onnx = onnx
         self._weights = weights
         self._shape = weights.shape
         self._nodes: list[Any] = []
@@ -51,15 +56,19 @@ class _GraphBuilder:
             x = self._layer(x, f"l{layer}.")
         mean = self._node("ReduceMean", [x, self._constant("token_axis", np.array([1], np.int64))], "mean", keepdims=0)
         self._node("LpNormalization", [mean], OUTPUT, axis=-1, p=2)
+        helper, floats = self._onnx.helper, self._onnx.TensorProto.FLOAT
         graph = helper.make_graph(
             self._nodes,
             "multilingual-e5-small",
-            [helper.make_tensor_value_info(INPUT, TensorProto.FLOAT, [1, "tokens", hidden])],
-            [helper.make_tensor_value_info(OUTPUT, TensorProto.FLOAT, [1, hidden])],
+            [helper.make_tensor_value_info(INPUT, floats, [1, "tokens", hidden])],
+            [helper.make_tensor_value_info(OUTPUT, floats, [1, hidden])],
             self._constants,
         )
         operators = [helper.make_opsetid("", 18), helper.make_opsetid(_CONTRIBUTED, 1)]
-        return helper.make_model(graph, opset_imports=operators, ir_version=8, producer_name="wenyuan")
+        model: onnx.ModelProto = helper.make_model(
+            graph, opset_imports=operators, ir_version=8, producer_name="wenyuan"
+        )
+        return model
 
     def _layer(self, x: str, layer: str) -> str:
         hidden, wide = self._shape.hidden, self._shape.feed_forward
@@ -89,7 +98,7 @@ class _GraphBuilder:
 
     def _quantise(self, x: str) -> str:
         outputs = [f"{x}.{part}" for part in ("integers", "scale", "zero")]
-        self._nodes.append(helper.make_node("DynamicQuantizeLinear", [x], outputs, name=f"{x}.quantise"))
+        self._nodes.append(self._onnx.helper.make_node("DynamicQuantizeLinear", [x], outputs, name=f"{x}.quantise"))
         return x
 
     def _product(self, quantised: str, name: str, matrix: NDArray[np.float32]) -> str:
@@ -128,11 +137,11 @@ class _GraphBuilder:
         return self._weights.matrix(name + ".w", rows, columns)
 
     def _constant(self, name: str, values: NDArray[Any]) -> str:
-        self._constants.append(numpy_helper.from_array(np.ascontiguousarray(values), name))
+        self._constants.append(self._onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
         return name
 
     def _node(self, operator: str, inputs: list[str], output: str, domain: str = "", **attributes: Any) -> str:
         self._nodes.append(
-            helper.make_node(operator, inputs, [output], name=f"{output}.node", domain=domain, **attributes)
+            self._onnx.helper.make_node(operator, inputs, [output], name=f"{output}.node", domain=domain, **attributes)
         )
         return output
