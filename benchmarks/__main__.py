@@ -13,8 +13,8 @@ from benchmarks import ingest, query
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine, table
 from tests.crashing import crash_again_and_again
+from wenyuan.config import load_settings
 from wenyuan.providers.registry import create_embedder
-from wenyuan.config import Settings, built_in_models
 from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
@@ -41,7 +41,7 @@ def main() -> None:
 
 
 def _real_vectors(corpus: Corpus) -> NDArray[np.float32]:
-    embedder = create_embedder(BUILT_IN_MODEL, BUILT_IN_SETTINGS, cache_directory())
+    embedder = create_embedder(BUILT_IN_MODEL, load_settings(Path(), {}).models[BUILT_IN_MODEL], cache_directory())
     return embedder.embed([text[:300] for text in corpus.passages(_REAL_VECTORS, seed=3)], "passage", 3600.0)
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import apsw
@@ -73,12 +74,12 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
         library.models.register(_MODEL, StoredVectors(questions, asked))
         whole, keyword, vector = [], [], []
         for question in questions:
-            whole.append(milliseconds(lambda question=question: library.search(question)))
+            whole.append(milliseconds(partial(library.search, question)))
             stages = {stage["name"]: stage["ms"] for stage in library.traces(1)[0]["stages"]}
             keyword.append(stages["keyword"])
             vector.append(stages["vector"])
         recall = _recall(library, generation, made, asked)
-    exact = [milliseconds(lambda one=one: np.argpartition(made @ one, -10)[-10:]) for one in asked]
+    exact = [milliseconds(partial(_exact, made, one)) for one in asked]
     trigram = _trigram(folder / "trigram.db", passages, questions)
     return [
         (
@@ -98,6 +99,11 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
             f"recall@10 {recall:.3f}; peer: exact float32 with numpy",
         ),
     ]
+
+
+def _exact(made: NDArray[np.float32], one: NDArray[np.float32]) -> NDArray[np.intp]:
+    nearest: NDArray[np.intp] = np.argpartition(made @ one, -10)[-10:]
+    return nearest
 
 
 def _peer(peer: Sequence[float], ours: Sequence[float]) -> tuple[float, float]:
@@ -192,6 +198,6 @@ def _trigram(path: Path, passages: Sequence[str], questions: Sequence[str]) -> l
         words = [word for word in question.split() if len(word) > 2] or [question]
         return list(connection.execute(sql, (" OR ".join(f'"{word}"' for word in words),)))
 
-    times = [milliseconds(lambda question=question: ask(question.replace('"', " "))) for question in questions]
+    times = [milliseconds(partial(ask, question.replace('"', " "))) for question in questions]
     connection.close()
     return times

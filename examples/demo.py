@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import subprocess
@@ -79,7 +80,7 @@ def show(number: int, question: Mapping[str, Any], answer: Any, met: bool) -> No
     heading(f"{number}. {question['ask']}", f"{number}. {question['ask']}")
     print(f"   ({question['why_zh' if CHINESE else 'why']})\n")
     for line in answer.text.splitlines():
-        print(f"   {line}")
+        print(f"   {line}".rstrip())
     for citation in answer.citations:
         print(f"   [{citation.number}] {os.path.relpath(citation.source)}:{lines_of(citation)}")
     say(
@@ -89,6 +90,8 @@ def show(number: int, question: Mapping[str, Any], answer: Any, met: bool) -> No
 
 
 def main() -> int:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     start_afresh()
     heading("A shared folder of 36 files, in Chinese and English, is added", "添加一个共享文件夹：36 个中英文文件")
     say(

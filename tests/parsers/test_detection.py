@@ -10,6 +10,8 @@ from wenyuan.errors import FileBinary, FileEmpty, UnsupportedType
 from wenyuan.parsers.detection import detect, type_by_name
 from wenyuan.parsers.reading import read_file
 
+OFFICE = "application/vnd.openxmlformats-officedocument"
+ODT = "application/vnd.oasis.opendocument.text"
 PAGE = "<!DOCTYPE html>\n<html><body><p>正文</p></body></html>"
 
 
@@ -65,13 +67,13 @@ def ole(stream: str) -> bytes:
         ("Dockerfile", "FROM scratch", "text/x-dockerfile"),
         ("a.txt", "MZ is a country code, BM another; ID3 a tag.", "text/plain"),
         ("a.txt", "中文".encode("utf-16-le"), "text/plain"),
-        ("a.txt", "a stray zero\0 in a text".encode(), "text/plain"),
+        ("a.txt", b"a stray zero\0 in a text", "text/plain"),
         ("unnamed", "Return-Path: <a@b>\nReceived: by x\n\ty\nSubject: z\n\nbody", "message/rfc822"),
         ("a.pdf", b"%PDF-1.7\n%\xe2\xe3", "application/pdf"),
         ("a.pdf", b"junk\n%PDF-1.7\n", "application/pdf"),
-        ("a.docx", archive("word/document.xml"), "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
-        ("a.xlsx", archive("xl/workbook.xml"), "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-        ("a.odt", archive(first=("mimetype", "application/vnd.oasis.opendocument.text")), "application/vnd.oasis.opendocument.text"),
+        ("a.docx", archive("word/document.xml"), f"{OFFICE}.wordprocessingml.document"),
+        ("a.xlsx", archive("xl/workbook.xml"), f"{OFFICE}.spreadsheetml.sheet"),
+        ("a.odt", archive(first=("mimetype", ODT)), ODT),
         ("a.epub", archive("x", first=("mimetype", "application/epub+zip")), "application/epub+zip"),
         ("a.zip", archive("a.txt"), "application/zip"),
         ("broken.docx", archive("word/document.xml")[:900], "application/zip"),

@@ -26,7 +26,7 @@ def test_paragraphs_are_runs_of_lines_whatever_the_pieces(source: list[str], siz
     text = "\n".join(source)
     blocks = list(paragraphs(in_pieces(text, sizes)))
     assert blocks == list(paragraphs([text]))
-    covered = set()
+    covered: set[int] = set()
     for block in blocks:
         numbers = range(block.anchor.first, block.anchor.last + 1)
         assert block.text.split("\n") == [source[number - 1] for number in numbers]

@@ -87,7 +87,11 @@ class EmbedderContract:
         with pytest.raises(ProviderUnavailable):
             embedder.embed(["one", "two", "three"], "passage", 0.0)
 
-    @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    # Every adapter's class runs this one test, and examples may share an embedder.
+    @settings(
+        max_examples=15,
+        suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
+    )
     @given(texts=st.lists(st.text(alphabet=st.characters(), max_size=60), min_size=1, max_size=3))
     def test_any_text_can_be_embedded(self, embedder: Embedder, texts: list[str]) -> None:
         vectors = embedder.embed(texts, "passage", 60.0)

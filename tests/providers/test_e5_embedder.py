@@ -89,6 +89,20 @@ def test_the_means_fit_the_model_and_are_one_per_language_and_side() -> None:
         assert 0.5 < float(np.linalg.norm(mean)) < 1.0
 
 
+def test_texts_get_the_mean_of_the_same_language_as_ever() -> None:
+    """Vectors that are stored were centred by this rule: whoever changes it gives it another name in `centring`."""
+    assert "language-of-1" in centring.means_identity()
+    expected = {
+        "zh": ["机器学习", "機器學習", "配置 PostgreSQL 的备份", "os.path.join 的用法"],
+        "en": ["machine learning", "Der Zug fährt", "the term 数据 means data, in a longer sentence about it"],
+        "other": ["機械学習とは何ですか", "기계 학습", "машинное обучение", "2026-01-02", ""],
+    }
+    for language, texts in expected.items():
+        for text in texts:
+            sample = {"zh": "中文", "en": "English", "other": "Ελληνικά"}[language]
+            assert np.array_equal(centring.mean_of(text, "passage"), centring.mean_of(sample, "passage")), text
+
+
 def test_its_identity_needs_neither_weights_nor_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(weights, "PACKAGE", "a_package_that_is_not_installed")
     identity = E5Embedder(tmp_path / "nowhere").identity

@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.providers.test_e5_embedder import ANSWERS, QUESTIONS
+from wenyuan.providers.e5.blocks import dequantise
 from wenyuan.providers.e5.convert import converted_folder
 from wenyuan.providers.e5.model import LONGEST_INPUT, PREFIXES, E5Embedder
 from wenyuan.providers.e5.tokenizer import Tokenizer
@@ -30,7 +31,7 @@ class ExactNetwork:
     def vector(self, text: str) -> Matrix:
         shape, weights = self._weights.shape, self._weights
         tokens = self._tokenizer.encode(text, LONGEST_INPUT)
-        words = weights.matrix("emb.word", shape.vocabulary, shape.hidden)[tokens]
+        words = dequantise(weights.blocks("emb.word", shape.vocabulary, shape.hidden)[tokens])
         positions = weights.vector("emb.pos", shape.positions * shape.hidden).reshape(-1, shape.hidden)
         types = weights.vector("emb.type", shape.token_types * shape.hidden).reshape(-1, shape.hidden)
         x = self._normalised(words + positions[: len(tokens)] + types[0], "emb.ln")

@@ -81,6 +81,7 @@ class LibraryBuilder:
         owner: str = LOCAL_PRINCIPAL,
         embedding_model: str = "",
         is_default: bool = False,
+        dimensions: int = DIMENSIONS,
     ) -> KnowledgeBase:
         """A new knowledge base with its lexical index, and a vector index if it names a model."""
         made = KnowledgeBase(
@@ -104,7 +105,7 @@ class LibraryBuilder:
             indexes.ensure_active(tx, self.new_id("gen"), made.id, "lexical", "rules", {})
             if embedding_model:
                 recipe = {"model": embedding_model, "identity": asdict(IDENTITY)}
-                indexes.ensure_active(tx, self.new_id("gen"), made.id, "vector", FINGERPRINT, recipe, DIMENSIONS)
+                indexes.ensure_active(tx, self.new_id("gen"), made.id, "vector", FINGERPRINT, recipe, dimensions)
             return knowledge_bases.by_id(tx, made.id)
 
     def lexical(self, knowledge_base_id: str) -> IndexGeneration:
@@ -187,7 +188,7 @@ class LibraryBuilder:
         with self.database.write() as tx:
             hashes = [item.input_hash for _, item in vectors.missing(tx, model, staged.revision_id, -1, total)]
             vectors.save(tx, model, hashes, rows[: len(hashes)])
-            vectors.pack(tx, generation.id, model, staged.revision_id, DIMENSIONS)
+            vectors.pack(tx, generation.id, model, staged.revision_id, generation.dimensions)
             indexes.record_progress(tx, generation.id, staged.revision_id, "ready", total, total)
             indexes.announce(tx, generation, staged.document.id)
 

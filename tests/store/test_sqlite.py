@@ -322,13 +322,13 @@ def test_a_file_that_is_no_database(tmp_path: Path) -> None:
 def _damaged(library: LibraryBuilder) -> SqliteDatabase:
     """The same database with its documents' pages overwritten."""
     knowledge_base = library.knowledge_base()
-    for number in range(300):
+    for number in range(60):
         library.add(knowledge_base, f"/{number}.md")
     library.database.close()
     path = library.folder / "wenyuan.db"
     content = bytearray(path.read_bytes())
     for start in range(4096, len(content), 4096):
-        if b"/150.md" in content[start : start + 4096]:
+        if b"/30.md" in content[start : start + 4096]:
             content[start : start + 4096] = b"\xa5" * 4096
     path.write_bytes(content)
     return SqliteDatabase(path, 1.0)

@@ -49,28 +49,32 @@ def dates_of_chunk(headings: Sequence[str], text: str, folded: str) -> DatedText
     in_headings: list[DateMention] = []
     for heading in headings:
         folded_heading = fold(heading)
-        mentions = _in_context(date_mentions(heading, folded_heading), folded_heading, context)
-        in_headings += mentions
+        mentions = date_mentions(heading, folded_heading)
         context = _narrowed(context, mentions, folded_heading)
+        in_headings += _in_context(mentions, folded_heading, context)
     in_text = _in_context(date_mentions(text, folded), folded, context)
     return DatedText(tuple(in_headings), tuple(in_text))
 
 
 def _in_context(mentions: list[DateMention], folded: str, context: Context) -> list[DateMention]:
-    """The mentions, and what the context makes of the open ones and of days that stand alone."""
+    """The mentions with their years, where the context gives them, and the days that stand alone."""
     if not context:
         return mentions
-    completed = [_completed(mention, above) for mention in mentions if mention.is_open for above in context]
+    completed = [dated for mention in mentions for dated in _completed(mention, context)]
     days = [day for above in context if above.month for day in _days_alone(folded, above)]
-    return [*mentions, *(mention for mention in (*completed, *days) if mention and mention.exists)]
+    return [*completed, *(day for day in days if day.exists)]
 
 
-def _completed(mention: DateMention, above: PartialDate) -> DateMention | None:
-    away = abs((mention.first.month or 1) - above.month) if above.month else 0
-    if away > _MOST_MONTHS_AWAY or mention.first.position > mention.last.position:
-        return None
-    first, last = replace(mention.first, year=above.year), replace(mention.last, year=above.year)
-    return replace(mention, reading="in-context", first=first, last=last)
+def _completed(mention: DateMention, context: Context) -> list[DateMention]:
+    if not mention.is_open or mention.first.position > mention.last.position:
+        return [mention]
+    dated = []
+    for above in context:
+        away = abs((mention.first.month or 1) - above.month) if above.month else 0
+        first, last = replace(mention.first, year=above.year), replace(mention.last, year=above.year)
+        if away <= _MOST_MONTHS_AWAY and first.exists and last.exists:
+            dated.append(replace(mention, reading="in-context", first=first, last=last))
+    return dated or [mention]
 
 
 def _days_alone(folded: str, above: PartialDate) -> Iterable[DateMention]:

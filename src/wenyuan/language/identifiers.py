@@ -4,7 +4,7 @@
   so 1.0.21, 1.02.1 and 1.0.2 are three. `1.2.3-rc.1`, `1.2.3rc1` are "1.2.3rc1" and also "1.2.3"
   (spellings of pre-releases as in PEP 440).
 - Codes: `PPR-9087`, `ppr9087`, `PPR_9087` and `PPR 9087` (in capitals) are "ppr9087"; between two
-  numbers the border stays: `CVE-2023-0464` is "cve2023-0464".
+  numbers the border stays: `CVE-2023-0464` is "cve2023-0464". `#783` and `issue 783` are "#783".
 - Compound names: `MessageHistory`, `message_history` and `message-history` are "messagehistory".
 """
 
@@ -65,6 +65,10 @@ _SPACED_CODE = (
     r"(?P<letters>[A-Z](?<![A-Za-z0-9].)[A-Z]{1,5}(?:/[A-Z]{1,2})?)(?:\s|(?<=/[A-Z])|(?<=/[A-Z]{2}))"
     r"(?P<digits>[0-9]{2,8}(?:-[0-9]{1,6})*)(?![0-9A-Za-z])"
 )
+_issue = re.compile(
+    r"(?:#|[Ii](?<![A-Za-z].)ssue\s#?|[Bb](?<![A-Za-z].)ug\s#?|[Tt](?<![A-Za-z].)icket\s#?|工[单單]号?\s?#?)"
+    r"(?P<number>[0-9]{1,8})(?![0-9A-Za-z]|[.-][0-9])"
+)
 _spaced_code = re.compile(_SPACED_CODE)
 _spaced_code_in_any_case = re.compile(_SPACED_CODE, re.IGNORECASE)
 
@@ -112,6 +116,8 @@ def _of_several_words(plain: str, any_case: bool) -> Iterator[tuple[int, int, Id
         letters = match["letters"].lower().replace("/", "")
         if letters not in MONTH_NAMES:
             yield match.start(), match.end(), Identifier("code", letters + match["digits"])
+    for match in _issue.finditer(plain):
+        yield match.start(), match.end(), Identifier("code", "#" + match["number"])
 
 
 class _ReadingsOfWords(dict[str, tuple[Identifier, ...]]):

@@ -16,6 +16,7 @@ from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
+_SAMPLE_COLUMNS = 10_000
 _ROWS_CHARACTERS = 4_000
 _MOST_LINES_IN_RECORD = 1_000
 _LARGEST_FIELD = 1 << 24
@@ -41,6 +42,7 @@ class _Records:
     def __init__(self, lines: Iterable[str], name: str) -> None:
         self.notices: list[Notice] = []
         self._name = name
+        csv.field_size_limit(_LARGEST_FIELD)
         lines = iter(lines)
         sample = list(itertools.islice(lines, _SAMPLE_LINES))
         declared = _DELIMITER_LINE.match(sample[0]) if sample else None
@@ -51,7 +53,6 @@ class _Records:
 
     def __iter__(self) -> Iterator[tuple[list[str], int, int]]:
         """Yield each record that is not blank, with its first and last line."""
-        csv.field_size_limit(_LARGEST_FIELD)
         reader = csv.reader(self._lines, delimiter=self._delimiter)
         while True:
             self._lines.begin_record()
@@ -181,9 +182,10 @@ def _is_header(cells: list[str]) -> bool:
 
 def _delimiter(sample: list[str]) -> str:
     """Return the delimiter that gives the sample's rows the same number of cells most consistently."""
+    beginnings = [line[:_SAMPLE_COLUMNS] for line in sample]
 
     def fitness(delimiter: str) -> tuple[float, int]:
-        widths = Counter(len(row) for row in csv.reader(sample, delimiter=delimiter) if row)
+        widths = Counter(len(row) for row in csv.reader(beginnings, delimiter=delimiter) if row)
         width, count = widths.most_common(1)[0] if widths else (0, 0)
         return (count / widths.total(), width) if width > 1 else (0.0, 0)
 

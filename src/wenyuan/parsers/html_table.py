@@ -40,6 +40,8 @@ class HtmlTable:
 
     def end_row(self) -> Block | None:
         """Close the open row and return it, unless there is nothing in it."""
+        if not self._row:
+            return None
         self._fill_spanned()
         row, self._row = self._row, []
         lines, self._lines = self._lines, []

@@ -97,7 +97,7 @@ class _Tokenizer:
                 else:
                     name = name.lower()
                     if name in self._names:
-                        yield Token("end" if slash else "start", name, attributes_source, line)
+                        yield Token("end", name, "", line) if slash else Token("start", name, attributes_source, line)
                     if name in _TEXT_ONLY and not slash:
                         self._text_only = name
             else:

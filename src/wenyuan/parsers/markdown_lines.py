@@ -59,8 +59,9 @@ def is_blank(line: str) -> bool:
 
 def indentation(line: str) -> int:
     """Return the columns of white space before the text, tab stops four apart."""
-    text = line.lstrip(" \t")
-    before = line[: len(line) - len(text)]
+    if line[:1] not in (" ", "\t"):
+        return 0
+    before = line[: len(line) - len(line.lstrip(" \t"))]
     return len(before.expandtabs(4)) if "\t" in before else len(before)
 
 

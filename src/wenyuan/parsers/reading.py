@@ -65,7 +65,7 @@ def _parts(block: Block) -> Iterator[Block]:
         end = following = cutter.cut(start, LONGEST_BLOCK, natural=False)
         if text[end - 1] == "\n" and start < end - 1 and end < len(text):
             end -= 1
-        elif text[end : end + 1] == "\n":
+        elif text[end : end + 1] == "\n" and end + 1 < len(text):
             following += 1
         part = text[start:end]
         if line_exact:

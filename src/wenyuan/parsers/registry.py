@@ -25,11 +25,6 @@ _BUILT_IN = {
 }
 
 
-def can_read(media_type: str) -> bool:
-    """Whether some parser reads `media_type`."""
-    return _reference(media_type) is not None
-
-
 @cache
 def parser_for(media_type: str) -> Parser | None:
     """Return the parser of `media_type`, or None if there is none.

@@ -8,7 +8,7 @@ import unicodedata
 from wenyuan.rules.columns import fitting
 from wenyuan.rules.sentences import last_sentence_end, wrapped_newlines
 
-_CLAUSE_END = re.compile(r"[，、：:,;)）—–]+\s*")
+_CLAUSE_END = re.compile(r"[，、：；）—–]+\s*|[,:;)]+\s+")
 _SPACES = " \n\t\u3000"
 _ZERO_WIDTH_JOINER = "\u200d"
 _LONGEST_CLUSTER = 16

@@ -171,9 +171,9 @@ def structured(
     if not dates and not values:
         return []
     rows = tx.all(
-        "WITH days AS (SELECT CAST(j.value ->> 0 AS BIGINT) AS first_day, CAST(j.value ->> 1 AS BIGINT) AS last_day "
-        "FROM json_each(:days) AS j), "
-        "wanted AS (SELECT j.value ->> 0 AS kind, j.value ->> 1 AS value FROM json_each(:wanted) AS j), "
+        "WITH days AS (SELECT CAST(json(j.value) ->> 0 AS BIGINT) AS first_day, "
+        "CAST(json(j.value) ->> 1 AS BIGINT) AS last_day FROM json_each(:days) AS j), "
+        "wanted AS (SELECT json(j.value) ->> 0 AS kind, json(j.value) ->> 1 AS value FROM json_each(:wanted) AS j), "
         "matched AS ("
         "SELECT k.revision_id, k.chunk_key, "
         "CASE WHEN k.first_day >= days.first_day AND k.last_day <= days.last_day THEN 0 ELSE :loose END "

@@ -1,8 +1,10 @@
 """What we ask of a database, and the few places where two databases differ.
 
-A statement is SQL text with `:name` parameters inside the subset that SQLite and PostgreSQL share;
-lists travel as one JSON parameter, `IN (SELECT value FROM json_each(:ids))`. Transactions are
-visible: everything in this package takes the transaction it runs in as its first argument.
+A statement is SQL text with `:name` parameters inside the subset that SQLite and PostgreSQL share.
+Lists travel as one JSON parameter, `IN (SELECT value FROM json_each(:ids))`; the values are text to
+PostgreSQL, so a number is cast, and a list within the list is taken apart with `json(value) ->> 0`.
+A parameter has a type where it meets a column; elsewhere it is cast. Transactions are visible:
+everything in this package takes the transaction it runs in as its first argument.
 """
 
 from __future__ import annotations

@@ -56,8 +56,9 @@ def _applied(database: SqliteDatabase, path: Path, known: tuple[Migration, ...])
     if not database.exists():
         return 0
     with database.read() as tx:
-        if tx.first("SELECT 1 FROM sqlite_schema WHERE name = 'schema_migrations'") is None:
-            if tx.first("SELECT 1 FROM sqlite_schema LIMIT 1") is not None:
+        tables = tx.tables()
+        if "schema_migrations" not in tables:
+            if tables:
                 raise NotALibrary(path=path, reason="its database was made by another program")
             return 0
         rows = tx.all("SELECT number, sha256 FROM schema_migrations ORDER BY number")
@@ -71,7 +72,7 @@ def _applied(database: SqliteDatabase, path: Path, known: tuple[Migration, ...])
 
 
 def _apply(tx: SqliteTransaction, migration: Migration) -> None:
-    tx.script(
+    tx.run(
         "CREATE TABLE IF NOT EXISTS schema_migrations "
         "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, sha256 TEXT NOT NULL, applied_at BIGINT NOT NULL)"
     )

@@ -118,7 +118,7 @@ def wait(tx: Writing, lease: Lease, problem: Problem, delay_ms: int) -> None:
     """Put a job back until later, saying why; one that was cancelled meanwhile only until its next claim."""
     tx.run(
         "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, "
-        "run_after = CASE WHEN cancel_requested = 1 THEN :now ELSE :after END, problem = :problem "
+        "run_after = CASE WHEN cancel_requested = 1 THEN CAST(:now AS BIGINT) ELSE :after END, problem = :problem "
         "WHERE id = :id AND fence = :fence AND state = 'running'",
         {
             "id": lease.job.id,

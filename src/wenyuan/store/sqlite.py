@@ -69,6 +69,9 @@ class SqliteTransaction:
     def run_many(self, sql: str, rows: Iterable[Parameters]) -> None:
         self._cursor.executemany(sql, rows)
 
+    def tables(self) -> set[str]:
+        return {str(row[0]) for row in self.all("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+
     def script(self, sql: str) -> None:
         """Execute several statements; for migrations."""
         for _ in self._cursor.execute(sql):

@@ -178,10 +178,7 @@ def _show_problems(session: Session, summary: Summary) -> None:
     say, out = session.say, session.out
     if summary.failed:
         out.line((say("add.failed", n=len(summary.failed)), "bold red"))
-    for one in summary.failed:
-        out.line(one.source, indent=2, whole=True)
-        if one.problem is not None:
-            session.show_problem(one.problem, out, indent=4)
+    session.show_problems([(one.source, one.problem) for one in summary.failed if one.problem is not None])
     for heading, problems in (("add.waiting", summary.waiting), ("add.semantic-failed", summary.semantic_problems)):
         for problem in problems:
             out.line((say(heading), "bold yellow"))

@@ -12,7 +12,7 @@ from wenyuan.doors.cli.output import Column, Part, as_json
 from wenyuan.doors.cli.places import anchor_label, clickable, heading_label
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
-from wenyuan.types import Chunk
+from wenyuan.types import Chunk, Problem
 
 if TYPE_CHECKING:
     from wenyuan.runtime.documents import DocumentView, Place
@@ -215,23 +215,31 @@ def _show_list(session: Session, views: list[DocumentView]) -> None:
     if not views:
         session.out.line(say("docs.none"), session.command(say("next.add")), whole=True)
         return
+    out, noticed = session.out, any(view.latest.notices for view in views)
     columns = [
         Column(say("column.id"), whole=True),
         Column(say("column.name")),
-        Column(say("column.state")),
-        Column(say("column.semantic")),
-        Column(say("column.chunks"), "right"),
-        Column(say("column.notices"), "right"),
-        Column(say("column.reason")),
+        Column(say("column.state"), whole=True),
+        Column(say("column.semantic"), whole=True),
+        Column(say("column.chunks"), "right", whole=True),
+        *([Column(say("column.notices"), "right", whole=True)] if noticed else []),
+        # A terminal is too narrow for sentences beside the rest: there they follow below.
+        *([] if out.is_terminal else [Column(say("column.reason"))]),
     ]
     rows: list[list[Part]] = []
     for view in views:
-        problem = view.latest.problem or view.waiting or view.semantic.problem
-        reason = session.worded(problem).message if problem is not None else ""
-        counts = [str(view.latest.chunk_count), str(len(view.latest.notices))]
-        names = [view.document.id, view.document.name]
-        rows.append([*names, _state(session, view), _semantic(session, view), *counts, reason])
-    session.out.table(columns, rows)
+        row = [view.document.id, view.document.name, _state(session, view), _semantic(session, view)]
+        row.append(str(view.latest.chunk_count))
+        row += [str(len(view.latest.notices))] if noticed else []
+        rows.append(row if out.is_terminal else [*row, session.reason(_problem(view))])
+    out.table(columns, rows)
+    if out.is_terminal:
+        problems = [(view.document.name, _problem(view)) for view in views]
+        session.show_problems([(name, problem) for name, problem in problems if problem is not None])
+
+
+def _problem(view: DocumentView) -> Problem | None:
+    return view.latest.problem or view.waiting or view.semantic.problem
 
 
 def _show_one(session: Session, view: DocumentView) -> None:

@@ -38,7 +38,7 @@ def explain(trace_or_question: str, /, *, kb: list[str] | None = None, session: 
 def _show(session: Session, body: JsonObject) -> None:
     say, out = session.say, session.out
     out.line((say("explain.question"), "bold"), body["question"])
-    out.line((say("explain.trace"), "bold"), f"{body['id']}  {body['at']}  {body['total_ms']:.1f} ms")
+    out.line((say("explain.trace"), "bold"), f"{body['id']}  {body['at']}  {body['total_ms']:.1f} ms", whole=True)
     bases = say("list.separator").join(_base(session, base) for base in body["knowledge_bases"])
     out.line((say("explain.searched"), "bold"), bases or "-")
     _show_reading(session, body["plan"])
@@ -64,7 +64,7 @@ def _show_reading(session: Session, plan: Mapping[str, Any]) -> None:
     for date in plan["dates"]:
         days = date["first"] if date["first"] == date["last"] else f"{date['first']} … {date['last']}"
         out.line(say("explain.date"), (date["text"], "cyan"), f" → {days} ({date['reading']})", indent=2)
-    for name in ("versions", "codes", "phrases", "excluded", "tokens", "aliases", "notes"):
+    for name in ("versions", "codes", "names", "phrases", "excluded", "tokens", "aliases", "notes"):
         if plan[name]:
             out.line(say(f"explain.{name}"), ("  ".join(plan[name]), "cyan"), indent=2)
     if plan["language"]:
@@ -153,17 +153,12 @@ def _show_hits(session: Session, hits: Sequence[Mapping[str, Any]]) -> None:
     if not hits:
         out.line(say("explain.no-hits"), indent=2)
         return
-    columns = [
-        Column("", "right"),
-        Column(say("column.document")),
-        Column(say("column.place")),
-        *(Column(say(f"arm.{arm}"), "right") for arm in _ARMS),
-        Column(say("column.score"), "right"),
-        Column(say("column.citation"), whole=True),
-    ]
-    rows = []
     for rank, hit in enumerate(hits, start=1):
-        ranks = [str(hit["ranks"].get(arm, "")) for arm in _ARMS]
         place = anchor_label(say, Anchor(**hit["anchor"]))
-        rows.append([str(rank), hit["document"], place, *ranks, f"{hit['score']:.4f}", hit["chunk"]])
-    out.table(columns, rows)
+        lists = [say("search.rank", arm=say(f"arm.{arm}"), rank=hit["ranks"][arm]) for arm in hit["ranks"]]
+        facts = [say("list.separator").join(lists), say("explain.score", score=f"{hit['score']:.4f}")]
+        if hit["exactness"] != "none":
+            facts.append(say(f"exactness.{hit['exactness']}"))
+        out.line((f"{rank}  ", "bold"), (hit["document"], "bold cyan"), f"  {place}", indent=2)
+        out.line(f"{' · '.join(facts)}  ", (hit["chunk"], "dim"), indent=5)
+    out.line("")

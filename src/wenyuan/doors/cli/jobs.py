@@ -86,22 +86,24 @@ def _show_list(session: Session, jobs: list[Job]) -> None:
     if not jobs:
         session.out.line(say("jobs.none"))
         return
+    out = session.out
     columns = [
         Column(say("column.id"), whole=True),
-        Column(say("column.job")),
-        Column(say("column.state")),
-        Column(say("column.progress"), "right"),
-        Column(say("column.attempts"), "right"),
-        Column(say("column.created")),
-        Column(say("column.reason")),
+        Column(say("column.job"), whole=True),
+        Column(say("column.state"), whole=True),
+        Column(say("column.progress"), "right", whole=True),
+        Column(say("column.created"), whole=True),
+        # A terminal is too narrow for sentences beside the rest: there they follow below.
+        *([] if out.is_terminal else [Column(say("column.reason"))]),
     ]
     rows: list[list[Part]] = []
     for job in jobs:
-        reason = session.worded(job.problem).message if job.problem is not None else ""
         kind = say(f"job.kind.{job.kind}")
-        times = [str(job.attempts), _time(job.created_at)]
-        rows.append([job.id, kind, _state(session, job), _progress(job), *times, reason])
-    session.out.table(columns, rows)
+        row = [job.id, kind, _state(session, job), _progress(job), _time(job.created_at)[:19]]
+        rows.append(row if out.is_terminal else [*row, session.reason(job.problem)])
+    out.table(columns, rows)
+    if out.is_terminal:
+        session.show_problems([(job.id, job.problem) for job in jobs if job.problem is not None])
 
 
 def _show_one(session: Session, job: Job) -> None:

