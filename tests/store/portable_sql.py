@@ -137,6 +137,9 @@ class _NoLexicalIndex:
     def size(self, tx: Reading, number: int) -> int:  # noqa: ARG002
         return 0
 
+    def keys(self, tx: Reading, number: int, after: int, limit: int) -> list[int]:  # noqa: ARG002
+        return []
+
 
 class PostgresTransaction:
     """Just enough of a transaction to run the store's functions."""

@@ -100,3 +100,7 @@ class LexicalIndex(Protocol):
     def size(self, tx: Reading, number: int) -> int:
         """Return how many chunks are indexed."""
         ...
+
+    def keys(self, tx: Reading, number: int, after: int, limit: int) -> list[int]:
+        """Return the first `limit` chunk keys above `after` that are indexed, in order."""
+        ...

@@ -74,6 +74,13 @@ class Fts5Index:
         row = tx.first(f"SELECT count(*) FROM {_table(number)}_docsize")
         return int(row[0]) if row else 0
 
+    def keys(self, tx: Reading, number: int, after: int, limit: int) -> list[int]:
+        rows = tx.all(
+            f"SELECT id FROM {_table(number)}_docsize WHERE id > :after ORDER BY id LIMIT :limit",
+            {"after": after, "limit": limit},
+        )
+        return [int(row[0]) for row in rows]
+
 
 def _table(number: int) -> str:
     return f"lexical_{int(number)}"

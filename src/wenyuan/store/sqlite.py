@@ -141,6 +141,12 @@ class SqliteDatabase:
         except LibraryDamaged as error:
             return [str(error.details["reason"])]
 
+    def orphans(self) -> list[tuple[str, str, int]]:
+        """Rows whose owner is gone although a foreign key names it, as (table, owner's table, how many)."""
+        with self.read() as tx:
+            rows = tx.all('SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2')
+        return [(str(table), str(parent), int(count)) for table, parent, count in rows]
+
     def exists(self) -> bool:
         return self._path.exists()
 

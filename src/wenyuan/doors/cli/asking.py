@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
-from wenyuan.doors.cli.output import Part
+from wenyuan.doors.cli.output import Part, one_line
 from wenyuan.doors.cli.places import anchor_label, citation_label, clickable, heading_label
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult
@@ -83,7 +83,9 @@ def _show_result(session: Session, result: SearchResult, full: bool) -> None:
 def _show_hit(session: Session, rank: int, hit: Hit, full: bool) -> None:
     out, passage = session.out, hit.passage
     where = [anchor_label(session.say, passage.chunk.anchor), heading_label(passage.chunk.heading_path)]
-    out.line((f"{rank}  ", "bold"), (passage.document_name, "bold cyan"), f"  {' · '.join(filter(None, where))}")
+    out.line(
+        (f"{rank}  ", "bold"), (one_line(passage.document_name), "bold cyan"), f"  {' · '.join(filter(None, where))}"
+    )
     lists = [session.say("search.rank", arm=session.say(f"arm.{arm}"), rank=place) for arm, place in hit.ranks.items()]
     match = session.say("match.hybrid" if hit.match_type == "hybrid" else f"arm.{hit.match_type}")
     out.line((f"{match}: {session.say('list.separator').join(lists)}  ", "dim"), passage.chunk_id, indent=3)

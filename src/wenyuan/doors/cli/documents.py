@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from wenyuan.doors.cli.adding import show_interrupted
-from wenyuan.doors.cli.output import Column, Part, as_json
+from wenyuan.doors.cli.output import Column, Part, as_json, one_line
 from wenyuan.doors.cli.places import anchor_label, clickable, heading_label
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
@@ -269,7 +269,7 @@ def _show_one(session: Session, view: DocumentView) -> None:
 def _show_place(session: Session, place: Place) -> None:
     say, out = session.say, session.out
     where = [anchor_label(say, place.anchor), heading_label(place.heading_path)]
-    out.line((place.document.name, "bold cyan"), f"  {' · '.join(filter(None, where))}")
+    out.line((one_line(place.document.name), "bold cyan"), f"  {' · '.join(filter(None, where))}")
     out.line((clickable(place.document.source, place.anchor), "dim"), whole=True)
     if place.changed_since:
         out.line((say("note"), "bold yellow"), say("docs.changed-since"))

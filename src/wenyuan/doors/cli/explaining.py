@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import Any
 
 from wenyuan.doors.cli.asking import degradation
-from wenyuan.doors.cli.output import Column, Part
+from wenyuan.doors.cli.output import Column, Part, one_line
 from wenyuan.doors.cli.places import anchor_label
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.types import Anchor, JsonObject
@@ -159,6 +159,6 @@ def _show_hits(session: Session, hits: Sequence[Mapping[str, Any]]) -> None:
         facts = [say("list.separator").join(lists), say("explain.score", score=f"{hit['score']:.4f}")]
         if hit["exactness"] != "none":
             facts.append(say(f"exactness.{hit['exactness']}"))
-        out.line((f"{rank}  ", "bold"), (hit["document"], "bold cyan"), f"  {place}", indent=2)
+        out.line((f"{rank}  ", "bold"), (one_line(hit["document"]), "bold cyan"), f"  {place}", indent=2)
         out.line(f"{' · '.join(facts)}  ", (hit["chunk"], "dim"), indent=5)
     out.line("")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, Literal, TextIO
 
+from wenyuan.doors.cli.wrapping import breaks
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -56,14 +58,13 @@ class Output:
             text = "".join(text for text, _ in pieces)
             self._plain("\n".join(f"{' ' * indent}{line}".rstrip() for line in text.split("\n")))
             return
-        from rich.padding import Padding
         from rich.text import Text
 
-        assembled = Text.assemble(*pieces)
-        if whole:
-            self.console.print(Text(" " * indent) + assembled, soft_wrap=True)
-        else:
-            self.console.print(Padding(assembled, (0, 0, 0, indent), expand=False) if indent else assembled)
+        for paragraph in Text.assemble(*pieces).split("\n", allow_blank=True):
+            places = [] if whole else breaks(paragraph.plain, max(20, self.console.width - indent))
+            for line in paragraph.divide(places):
+                line.rstrip()
+                self.console.print(Text(" " * indent if line else "") + line, soft_wrap=True)
 
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Part]]) -> None:
         cells = [[_cell(part) for part in row] for row in rows]
@@ -104,9 +105,14 @@ def printable(text: str) -> str:
     return text.translate(_UNSAFE)
 
 
+def one_line(text: str) -> str:
+    """The same text on one line: even a file's name may hold a line break."""
+    return text.replace("\n", " ").replace("\t", " ")
+
+
 def _cell(part: Part) -> tuple[str, str]:
     text, style = (part, "") if isinstance(part, str) else part
-    return printable(text).replace("\n", " ").replace("\t", " "), style
+    return one_line(printable(text)), style
 
 
 def write_json(value: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from wenyuan.doors.cli.messages import Messages
+from wenyuan.doors.cli.output import one_line
 from wenyuan.types import Anchor
 
 
@@ -17,6 +18,7 @@ def anchor_label(say: Messages, anchor: Anchor) -> str:
 
 def citation_label(say: Messages, name: str, anchor: Anchor) -> str:
     """`notes.md:12-18` where lines are counted, else the name with its page or place."""
+    name = one_line(name)
     if anchor.kind != "lines":
         return f"{name}, {anchor_label(say, anchor)}"
     return f"{name}:{anchor.first}" + (f"-{anchor.last}" if anchor.last != anchor.first else "")
@@ -24,8 +26,9 @@ def citation_label(say: Messages, name: str, anchor: Anchor) -> str:
 
 def clickable(source: str, anchor: Anchor) -> str:
     """`/path/notes.md:12`, as terminals and editors open it."""
-    return f"{source}:{anchor.first}" if anchor.kind == "lines" else source
+    path = one_line(source)
+    return f"{path}:{anchor.first}" if anchor.kind == "lines" else path
 
 
 def heading_label(heading_path: Sequence[str]) -> str:
-    return " › ".join(heading_path)
+    return one_line(" › ".join(heading_path))

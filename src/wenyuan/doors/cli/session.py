@@ -16,7 +16,7 @@ from cyclopts import Parameter
 
 from wenyuan.doors.cli.errors_zh import in_chinese
 from wenyuan.doors.cli.messages import Messages
-from wenyuan.doors.cli.output import Output, write_json
+from wenyuan.doors.cli.output import Output, one_line, write_json
 from wenyuan.types import Problem
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ class Session:
     def show_problems(self, found: Sequence[tuple[str, Problem]]) -> None:
         """Each thing that has a problem, with its reason and what to do about it below."""
         for title, problem in found:
-            self.out.line(title, indent=2, whole=True)
+            self.out.line(one_line(title), indent=2, whole=True)
             self.show_problem(problem, self.out, indent=4)
 
     def reason(self, problem: Problem | None) -> str:

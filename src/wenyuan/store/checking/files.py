@@ -1,0 +1,90 @@
+"""The bytes that the database names are there, whole and unchanged, and little else is."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+from wenyuan.store.blobs import BlobDirectory, unnamed
+from wenyuan.store.checking.invariants import BLOB_FINISHED, BLOB_NAMED, BLOB_PRESENT, BLOB_TRUE, Violation
+from wenyuan.store.database import Database
+
+_ROWS_AT_ONCE = 500
+_PIECE_BYTES = 1 << 20
+# A file gets its place before the transaction that names it ends, and is staged for as long as it takes.
+_BEING_NAMED_SECONDS = 3600
+_BEING_STAGED_SECONDS = 24 * 3600
+
+
+def check_stored(database: Database, blobs: BlobDirectory) -> Iterator[Violation]:
+    """Read every stored file that a document still needs, and compare its digest with its name."""
+    after = ""
+    while True:
+        with database.read() as tx:
+            rows = tx.all(
+                "SELECT r.blob_sha256, min(d.name) FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
+                "AND d.deleted_at IS NULL WHERE r.blob_sha256 > :after GROUP BY r.blob_sha256 "
+                "ORDER BY r.blob_sha256 LIMIT :limit",
+                {"after": after, "limit": _ROWS_AT_ONCE},
+            )
+        if not rows:
+            return
+        for sha256, name in rows:
+            path = blobs.path(sha256)
+            digest = _digest(path)
+            if digest is None and _is_needed(database, sha256):
+                yield BLOB_PRESENT.violated(name=name, path=path)
+            elif digest not in (None, sha256):
+                yield BLOB_TRUE.violated(name=name, path=path)
+        after = rows[-1][0]
+
+
+def check_files(database: Database, blobs: BlobDirectory) -> Iterator[Violation]:
+    """Look for stored files that no row names; such a file is left by a crash before its commit."""
+    stored = blobs.stored()
+    while names := list(islice(stored, _ROWS_AT_ONCE)):
+        with database.read() as tx:
+            nameless = unnamed(tx, names)
+        for sha256 in nameless:
+            if _age(blobs.path(sha256)) > _BEING_NAMED_SECONDS:
+                yield BLOB_NAMED.violated(path=blobs.path(sha256))
+
+
+def check_leftovers(blobs: BlobDirectory) -> Iterator[Violation]:
+    for path in blobs.incoming():
+        if _age(path) > _BEING_STAGED_SECONDS:
+            yield BLOB_FINISHED.violated(path=path)
+
+
+def _is_needed(database: Database, sha256: str) -> bool:
+    """Whether a document still needs the bytes: it may have been purged since it was listed."""
+    with database.read() as tx:
+        row = tx.first(
+            "SELECT 1 FROM revisions AS r JOIN documents AS d ON d.id = r.document_id AND d.deleted_at IS NULL "
+            "WHERE r.blob_sha256 = :sha256 LIMIT 1",
+            {"sha256": sha256},
+        )
+    return row is not None
+
+
+def _digest(path: Path) -> str | None:
+    """The SHA-256 of a file, or None where it cannot be read."""
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as file:
+            while piece := file.read(_PIECE_BYTES):
+                digest.update(piece)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def _age(path: Path) -> float:
+    """Seconds since a file was written; zero where it is gone meanwhile."""
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
