@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,11 +18,11 @@ from typing import Any
 
 import psycopg
 
-from tests.source_code import PACKAGE
+from tests.source_code import last_name, read_modules
 from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Reading, Row, Writing
 from wenyuan.types import Posting
 
-NOT_SHARED = frozenset({"sqlite", "fts5"})
+NOT_SHARED = frozenset({"wenyuan.store.sqlite", "wenyuan.store.fts5"})
 """Modules that are SQLite's own."""
 
 JSON_EACH = """
@@ -35,7 +36,7 @@ Its rows are text, as SQLite's are: an element that is an array itself is taken 
 """
 
 _EXECUTING = frozenset({"all", "first", "run", "run_many"})
-_TRANSACTION = "tx"
+_TRANSACTIONS = frozenset({"tx", "_tx"})
 _NAMED = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-z_][a-z0-9_]*)")
 
 
@@ -53,7 +54,11 @@ class UnknownStatementError(Exception):
 
 def store_modules() -> list[str]:
     """Names of the store's modules whose statements both databases share."""
-    return sorted(path.stem for path in (PACKAGE / "store").glob("*.py") if path.stem not in NOT_SHARED)
+    return sorted(module.name for module in read_modules() if module.top == "store" and module.name not in NOT_SHARED)
+
+
+def source_of(name: str) -> str:
+    return inspect.getsource(importlib.import_module(name))
 
 
 def statements_of(module: ModuleType, source: str) -> list[Statement]:
@@ -74,8 +79,7 @@ def shared_statements() -> list[Statement]:
     """Every statement of the store that both databases share."""
     found = []
     for name in store_modules():
-        module = importlib.import_module(f"wenyuan.store.{name}")
-        found += statements_of(module, (PACKAGE / "store" / f"{name}.py").read_text("utf-8"))
+        found += statements_of(importlib.import_module(name), source_of(name))
     return found
 
 
@@ -105,8 +109,7 @@ def _executes(function: ast.expr) -> bool:
     return (
         isinstance(function, ast.Attribute)
         and function.attr in _EXECUTING
-        and isinstance(function.value, ast.Name)
-        and function.value.id == _TRANSACTION
+        and last_name(function.value) in _TRANSACTIONS
     )
 
 

@@ -16,7 +16,6 @@ import numpy as np
 import psycopg
 import pytest
 
-from tests.source_code import PACKAGE
 from tests.store.library_builder import DIMENSIONS, EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
 from tests.store.portable_sql import (
     JSON_EACH,
@@ -27,6 +26,7 @@ from tests.store.portable_sql import (
     numbered,
     schema,
     shared_statements,
+    source_of,
     statements_of,
     store_modules,
 )
@@ -272,10 +272,8 @@ def test_both_databases_tell_the_same_story(library: LibraryBuilder, address: st
 
 
 def test_no_statement_is_overlooked() -> None:
-    executed = re.compile(r"\btx\s*\.\s*(?:all|first|run|run_many)\s*\(")
-    written = sum(
-        len(executed.findall((PACKAGE / "store" / f"{name}.py").read_text("utf-8"))) for name in store_modules()
-    )
+    executed = re.compile(r"\b_?tx\s*\.\s*(?:all|first|run|run_many)\s*\(")
+    written = sum(len(executed.findall(source_of(name))) for name in store_modules())
     assert len(shared_statements()) == written > 80
 
 
@@ -283,8 +281,8 @@ def test_no_transaction_goes_by_another_name() -> None:
     """What is executed is looked for on `tx`, so everything that is given a transaction must call it that."""
     others = re.compile(r"\b(\w+)\s*:\s*(?:Reading|Writing)\b|(?:read|write)\([^)]*\)\s+as\s+(\w+)")
     for name in store_modules():
-        if name != "database":
-            named = others.findall((PACKAGE / "store" / f"{name}.py").read_text("utf-8"))
+        if name != "wenyuan.store.database":
+            named = others.findall(source_of(name))
             assert {first or second for first, second in named} <= {"tx"}, name
 
 

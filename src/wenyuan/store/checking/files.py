@@ -25,20 +25,20 @@ def check_stored(database: Database, blobs: BlobDirectory) -> Iterator[Violation
     while True:
         with database.read() as tx:
             rows = tx.all(
-                "SELECT r.blob_sha256, min(d.name) FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
-                "AND d.deleted_at IS NULL WHERE r.blob_sha256 > :after GROUP BY r.blob_sha256 "
-                "ORDER BY r.blob_sha256 LIMIT :limit",
+                "SELECT b.sha256, b.size, min(d.name) FROM blobs AS b JOIN revisions AS r ON r.blob_sha256 = b.sha256 "
+                "JOIN documents AS d ON d.id = r.document_id AND d.deleted_at IS NULL WHERE b.sha256 > :after "
+                "GROUP BY b.sha256, b.size ORDER BY b.sha256 LIMIT :limit",
                 {"after": after, "limit": _ROWS_AT_ONCE},
             )
         if not rows:
             return
-        for sha256, name in rows:
+        for sha256, size, name in rows:
             path = blobs.path(sha256)
-            digest = _digest(path)
-            if digest is None and _is_needed(database, sha256):
-                yield BLOB_PRESENT.violated(name=name, path=path)
-            elif digest not in (None, sha256):
+            found = _digest_and_size(path)
+            if found is not None and found != (sha256, size):
                 yield BLOB_TRUE.violated(name=name, path=path)
+            elif found is None and _is_needed(database, sha256):
+                yield BLOB_PRESENT.violated(name=name, path=path)
         after = rows[-1][0]
 
 
@@ -70,16 +70,18 @@ def _is_needed(database: Database, sha256: str) -> bool:
     return row is not None
 
 
-def _digest(path: Path) -> str | None:
-    """The SHA-256 of a file, or None where it cannot be read."""
+def _digest_and_size(path: Path) -> tuple[str, int] | None:
+    """The SHA-256 of a file and its size, or None where it cannot be read."""
     digest = hashlib.sha256()
+    size = 0
     try:
         with path.open("rb") as file:
             while piece := file.read(_PIECE_BYTES):
                 digest.update(piece)
+                size += len(piece)
     except OSError:
         return None
-    return digest.hexdigest()
+    return digest.hexdigest(), size
 
 
 def _age(path: Path) -> float:

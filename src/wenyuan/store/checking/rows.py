@@ -118,8 +118,8 @@ def _keys(tx: Reading) -> Iterator[Violation]:
 
 def _codes(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
-        "SELECT DISTINCT v.revision_id FROM vector_codes AS v LEFT JOIN revision_indexes AS x "
-        "ON x.generation_id = v.generation_id AND x.revision_id = v.revision_id WHERE x.revision_id IS NULL LIMIT :most",
+        "SELECT DISTINCT v.revision_id FROM vector_codes AS v LEFT JOIN revision_indexes AS x ON x.generation_id = "
+        "v.generation_id AND x.revision_id = v.revision_id WHERE x.revision_id IS NULL LIMIT :most",
         _MOST,
     )
     for (revision,) in rows:

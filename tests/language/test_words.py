@@ -1,0 +1,161 @@
+"""Words: what a text is indexed under, and what a question asks for."""
+
+from __future__ import annotations
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wenyuan.language.folding import fold
+from wenyuan.language.scripts import language_of
+from wenyuan.language.stemming import stem
+from wenyuan.language.words import (
+    decode_token,
+    encode_token,
+    index_tokens,
+    located_tokens,
+    query_tokens,
+    tokens_of_folded,
+)
+
+MIXED = st.text(
+    st.one_of(
+        st.characters(), st.sampled_from("健康体检，。的了什么升级redis-cli3台 os.path_v1'\"#+/@:,한국カナé０９")
+    ),
+    max_size=80,
+)
+
+
+def readable(tokens: list[str]) -> list[str]:
+    return [decode_token(token) for token in tokens]
+
+
+def test_han_glued_to_latin_and_digits_splits() -> None:
+    tokens = readable(index_tokens("升级redis-cli后3台"))
+    assert set(tokens) >= {"升级", "redis-cli", "redis", "cli", "后", "3", "台"}
+    assert readable(query_tokens("升级redis-cli后3台")) == ["升级", "redis-cli", "redis", "cli", "后", "3", "台"]
+
+
+def test_han_runs_give_pairs_and_each_character_once() -> None:
+    assert index_tokens("体检体检") == ["体检", "检体", "体检", "体", "检"]
+    assert query_tokens("体检体检") == ["体检", "检体"]
+
+
+def test_a_question_of_one_character_finds_it_inside_a_sentence() -> None:
+    assert query_tokens("检") == ["检"]
+    assert "检" in index_tokens("本公司每年为员工安排健康体检一次，费用由公司承担。")
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("os.path.join", ["os.path.join", "os", "path", "join"]),
+        ("1:2.36-9+deb12u10", ["1:2.36-9+deb12u10", "2.36-9+deb12u10", "1", "2", "36", "9", "deb12u10"]),
+        ("v2.36-2", ["v2.36-2", "2.36-2", "v2", "36", "2"]),
+        ("1.2.3", ["1.2.3"]),
+        ("2026-04-14", ["2026-04-14", "2026"]),
+        ("1,234.50", ["1234.50", "1234"]),
+        ("C++ C# F#", ["c++", "c#", "f#"]),
+        ("don't the dog's", ["don", "the", "dog"]),
+        ("https://example.com/a_b", ["http", "example.com/a_b", "example.com", "a_b", "exampl", "com", "a", "b"]),
+        ("カタカナ", ["カタ", "タカ", "カナ"]),
+        ("한국어", ["한국", "국어"]),
+        ("words—apart", ["word", "apart"]),
+        ("ﬁne Café", ["fine", "cafe"]),
+    ],
+)
+def test_words_and_compounds(text: str, tokens: list[str]) -> None:
+    assert readable(index_tokens(text)) == tokens
+
+
+def test_questions_lose_their_question_words_unless_nothing_else_remains() -> None:
+    assert query_tokens("健康体检怎么报销？") == ["健康", "康体", "体检", "报销"]
+    assert query_tokens("什么") == ["什么"]
+    assert query_tokens("What is the pump seal?") == ["pump", "seal"]
+    assert query_tokens("what is the") == ["what", "is", "the"]
+    assert query_tokens("") == []
+
+
+def test_traditional_and_simplified_questions_are_the_same_question() -> None:
+    assert query_tokens("中文合約轉換體驗課問題") == query_tokens("中文合约转换体验课问题")
+
+
+@given(MIXED)
+def test_a_question_asks_only_for_what_its_own_text_is_indexed_under(text: str) -> None:
+    assert set(query_tokens(text)) <= set(index_tokens(text))
+    assert len(set(query_tokens(text))) == len(query_tokens(text))
+
+
+@given(MIXED)
+def test_every_token_is_located_where_it_stands(text: str) -> None:
+    folded = fold(text).replace(",", " ")
+    located = list(located_tokens(folded))
+    assert {token for token, _, _ in located} == set(tokens_of_folded(folded))
+    for token, start, end in located:
+        assert 0 <= start < end <= len(folded)
+        assert decode_token(token)[:1] == folded[start : start + 1]
+
+
+@given(MIXED)
+def test_tokens_pass_the_tokenizer_of_the_database_whole(text: str) -> None:
+    tokens = index_tokens(text)
+    assert all(token and " " not in token for token in tokens)
+    connection = apsw.Connection(":memory:")
+    connection.execute("CREATE VIRTUAL TABLE t USING fts5(body, tokenize='ascii')")
+    connection.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, 'row')")
+    connection.execute("INSERT INTO t VALUES (?)", (" ".join(tokens),))
+    assert {row[0] for row in connection.execute("SELECT term FROM v")} == set(tokens)
+
+
+@given(st.text(st.sampled_from("abc019-._+~:@/#§检")))
+def test_encoding_a_token_can_be_undone(token: str) -> None:
+    encoded = encode_token(token)
+    assert decode_token(encoded) == token
+    assert all(not character.isascii() or character.isalnum() for character in encoded)
+
+
+@pytest.mark.parametrize(
+    "forms",
+    [
+        ["pump", "pumps"],
+        ["reply", "replies"],
+        ["index", "indexes", "indexing", "indexed"],
+        ["class", "classes"],
+        ["map", "maps", "mapping", "mapped"],
+        ["upgrade", "upgrades", "upgraded", "upgrading"],
+        ["quick", "quickly"],
+    ],
+)
+def test_the_forms_of_an_english_word_meet(forms: list[str]) -> None:
+    assert len({stem(form) for form in forms}) == 1
+
+
+@pytest.mark.parametrize("word", ["redis", "class", "status", "string", "bus", "os", "need", "log4j", "naïve", "健康"])
+def test_names_and_short_words_are_left_alone(word: str) -> None:
+    assert stem(word) == word
+
+
+@given(st.text(st.characters(codec="ascii", categories=["Ll"])))
+def test_stems_are_never_empty(word: str) -> None:
+    assert (stem(word) == "") == (word == "")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("健康体检", "zh"),
+        ("配置 PostgreSQL 的备份", "zh"),
+        ("How are you?", "en"),
+        ("Déjà vu encore", "en"),
+        ("これはペンです", "ja"),
+        ("東京都の天気", "ja"),
+        ("안녕하세요", "ko"),
+        ("Привет, как дела", "other"),
+        ("123 !?", "other"),
+        ("", "other"),
+        ("A report titled 健康 was published", "en"),
+    ],
+)
+def test_languages_are_told_by_their_scripts(text: str, language: str) -> None:
+    assert language_of(text) == language
