@@ -276,7 +276,7 @@ def test_anchors_are_lines_of_the_page(parts: list[str]) -> None:
     for block in blocks_of(source):
         assert 1 <= block.anchor.first <= block.anchor.last <= len(lines)
         cited = html.unescape("\n".join(lines[block.anchor.first - 1 : block.anchor.last]))
-        assert all(character in cited for character in "".join(block.text.split()).strip("|-.0123456789\\"))
+        assert all(character in cited for character in "".join(block.text.split()) if character not in "|-.123456789\\")
 
 
 def test_tokens_have_lines_and_attributes() -> None:

@@ -200,6 +200,20 @@ def test_pages_merge_and_sheets_do_not() -> None:
     assert [chunk.anchor.name for chunk in chunk_blocks(sheets, ChunkingConfig())] == ["Sheet1", "Sheet2"]
 
 
+def test_a_page_break_does_not_lend_its_page_to_the_next() -> None:
+    blocks = [
+        Block("paragraph", "第一页。" * 40, Anchor("page", 1, 1), ("甲",)),
+        Block("page-break", "", Anchor("page", 1, 1)),
+        Block("paragraph", "第二页。" * 40, Anchor("page", 2, 2), ("甲",)),
+        Block("page-break", "", Anchor("page", 3, 3)),
+    ]
+    chunks = list(chunk_blocks(blocks, ChunkingConfig(320)))
+    assert [(chunk.anchor.first, chunk.anchor.last, chunk.heading_path) for chunk in chunks] == [
+        (1, 1, ("甲",)),
+        (2, 2, ("甲",)),
+    ]
+
+
 def test_a_cut_does_not_part_a_letter_and_its_accent() -> None:
     text = "e\u0301" * 200
     for chunk in chunk_blocks([_block(text)], ChunkingConfig(33)):

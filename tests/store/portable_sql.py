@@ -6,6 +6,7 @@ A statement is found where it is executed, in the source, so that none can be fo
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
 import inspect
 import re
@@ -75,12 +76,13 @@ def statements_of(module: ModuleType, source: str) -> list[Statement]:
     return sorted(found, key=lambda statement: int(statement.place.rpartition(":")[2]))
 
 
-def shared_statements() -> list[Statement]:
+@functools.cache
+def shared_statements() -> tuple[Statement, ...]:
     """Every statement of the store that both databases share."""
-    found = []
+    found: list[Statement] = []
     for name in store_modules():
         found += statements_of(importlib.import_module(name), source_of(name))
-    return found
+    return tuple(found)
 
 
 def is_definition(statement: Statement) -> bool:

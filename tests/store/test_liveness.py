@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from tests.store.library_builder import DIMENSIONS, Added, Draft, LibraryBuilder, build_library, unit_rows
 from wenyuan.store import chunks, documents, purging
+from wenyuan.store.checking import check_library
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import LOCAL_PRINCIPAL, DateSpan, Key, KnowledgeBase, Scope
 
@@ -69,8 +70,11 @@ class Histories(RuleBasedStateMachine):
         self._step = 0
 
     def teardown(self) -> None:
+        found = {one.code for one in check_library(self._library.database, self._library.blobs)}
         self._library.database.close()
         shutil.rmtree(self._folder)
+        # No jobs are made here, so that nobody is going to finish or to purge anything.
+        assert found <= {"work-lost", "purge-lost"}
 
     @initialize()
     def make_knowledge_bases(self) -> None:
@@ -223,5 +227,5 @@ def _vector(text: str) -> NDArray[np.float32]:
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=20, stateful_step_count=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
+    max_examples=12, stateful_step_count=20, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much]
 )

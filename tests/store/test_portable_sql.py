@@ -8,7 +8,7 @@ import hashlib
 import re
 import tempfile
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
@@ -33,10 +33,22 @@ from tests.store.portable_sql import (
 from wenyuan.errors import FileEmpty
 from wenyuan.store import blobs, chunks, documents, indexes, journal, knowledge_bases, purging, queue, vectors
 from wenyuan.store.blobs import BlobDirectory
-from wenyuan.store.database import Row
+from wenyuan.store.checking.rows import ROW_CHECKS
+from wenyuan.store.database import Row, Writing
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.store.vector_cache import VectorCache
-from wenyuan.types import LOCAL_PRINCIPAL, DateSpan, IndexKind, JobKind, Key, KeyKind, KeySource, KnowledgeBase, Scope
+from wenyuan.types import (
+    LOCAL_PRINCIPAL,
+    DateSpan,
+    IndexKind,
+    JobKind,
+    Key,
+    KeyKind,
+    KeySource,
+    KnowledgeBase,
+    Lease,
+    Scope,
+)
 
 # The server's package says at its import where it will put its lock.
 pytestmark = pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")
@@ -192,6 +204,7 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
             [chunks.revision_text(tx, one.revision_id, 2, 60) for one in added],
             vectors.missing(tx, model, added[6].revision_id, -1, 5),
             vectors.count_missing(tx, model, added[4].revision_id),
+            [list(check(tx)) for check in ROW_CHECKS],
             blobs.unnamed(tx, ["0" * 64, hashlib.sha256(b"late").hexdigest()]),
         ]
     return found
@@ -212,7 +225,7 @@ def _what_becomes_of_jobs(library: LibraryBuilder) -> list[Any]:
         lease = queue.claim(library.database, "one", 60_000, kinds)
         assert lease is not None
         leases.append(lease)
-    ends = (
+    ends: tuple[Callable[[Writing, Lease], None], ...] = (
         queue.finish,
         lambda tx, one: queue.fail(tx, one, problem),
         lambda tx, one: queue.wait(tx, one, problem, 9999),

@@ -52,8 +52,8 @@ _letters_at_end = re.compile(r"[A-Za-z]{2,}$")
 _hump = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
 _version_word = re.compile(
-    r"(?:[Vv](?<![A-Za-z].)er(?:sion|\.)?|V(?<![A-Za-z].)ER(?:SION)?|[Rr](?<![A-Za-z].)elease|版(?:本号?)?)"
-    r"\s?[:：]?\s?[Vv]?(?P<number>[0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.]|-[0-9])"
+    r"(?:[Vv](?<![A-Za-z].)er(?:sion|\.)?|V(?<![A-Za-z].)ER(?:SION)?|[Rr](?<![A-Za-z].)elease|版本号?)"
+    r"\s?[:：]?\s?[Vv]?(?P<number>[0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.年]|-[0-9])"
 )
 _pre_release = re.compile(
     r"[-._+~]?(?P<name>alpha|beta|preview|pre|rc|dev|post|snapshot|nightly|a|b|c)[-._]?(?P<number>[0-9]*)(?![A-Za-z0-9])",
@@ -68,6 +68,9 @@ _SPACED_CODE = (
 _issue = re.compile(
     r"(?:#|[Ii](?<![A-Za-z].)ssue\s#?|[Bb](?<![A-Za-z].)ug\s#?|[Tt](?<![A-Za-z].)icket\s#?|工[单單]号?\s?#?)"
     r"(?P<number>[0-9]{1,8})(?![0-9A-Za-z]|[.-][0-9])"
+)
+_NO_CODE = frozenset(
+    "about after and at before between by during for from in is of on or since than the to until with year".split()
 )
 _spaced_code = re.compile(_SPACED_CODE)
 _spaced_code_in_any_case = re.compile(_SPACED_CODE, re.IGNORECASE)
@@ -114,7 +117,7 @@ def _of_several_words(plain: str, any_case: bool) -> Iterator[tuple[int, int, Id
         yield match.start(), match.end(), Identifier("version", match["number"])
     for match in (_spaced_code_in_any_case if any_case else _spaced_code).finditer(plain):
         letters = match["letters"].lower().replace("/", "")
-        if letters not in MONTH_NAMES:
+        if letters not in MONTH_NAMES and letters not in _NO_CODE:
             yield match.start(), match.end(), Identifier("code", letters + match["digits"])
     for match in _issue.finditer(plain):
         yield match.start(), match.end(), Identifier("code", "#" + match["number"])

@@ -78,7 +78,7 @@ class HtmlBlocks:
             if self._text.size > BLOCK_CHARACTERS:
                 self._give_part()
         elif kind == "start":
-            self._start(value, source)
+            self._start(value, source, line)
         else:
             self._end(value)
 
@@ -90,11 +90,11 @@ class HtmlBlocks:
 
     # --- Tags ---
 
-    def _start(self, tag: str, source: str) -> None:
+    def _start(self, tag: str, source: str, line: int) -> None:
         if tag == "br":
             self._text.add_break()
         elif tag == "img":
-            self._text.add_words(attributes(source).get("alt", ""))
+            self._text.add_words(" ".join(attributes(source).get("alt", "").split()), line)
         elif tag in _SKIPPED:
             if not source.endswith("/"):
                 self._skipped, self._skip_depth = tag, 1

@@ -49,9 +49,11 @@ class HtmlText:
         self._parts.append(source)
         self.size += len(source)
 
-    def add_words(self, words: str) -> None:
-        """Add words that are no text in the source, such as a picture's description."""
-        if words and self._last:
+    def add_words(self, words: str, line: int) -> None:
+        """Add words that a tag on `line` carries, such as a picture's description."""
+        if words:
+            self._first = self._first or line
+            self._last = line
             self._parts.append(words)
             self.size += len(words)
 

@@ -142,13 +142,15 @@ class Chunker:
     # --- Packing ---
 
     def _room(self, lead: str) -> int:
-        return self._budget - self._open_columns - columns(lead) if self._open else self._budget
+        return self._budget - self._open_columns - columns(lead) if self._open_columns else self._budget
 
     def _add(self, piece: _Piece) -> None:
-        if self._open:
-            self._open_columns += columns(piece.lead)
+        if self._open_columns:
+            self._open_columns += columns(piece.lead) + piece.width
+        elif not piece.is_blank:
+            # White space before the first word is cut off in the end, so it takes no room.
+            self._open_columns = piece.width
         self._open.append(piece)
-        self._open_columns += piece.width
 
     def _turn(self) -> None:
         """Begin another passage; headings at the end of this one go with it."""
@@ -171,7 +173,7 @@ class Chunker:
         start = 0
         while width > (room := self._room(lead)):
             limit = room if width - room >= self._small else min(room, (width + 1) // 2)
-            natural = bool(self._open) and not (_all_headings(self._open) and room >= self._small)
+            natural = bool(self._open_columns) and not (_all_headings(self._open) and room >= self._small)
             end = cutter.cut(start, limit, natural) if limit > 1 else start
             if end > start:
                 piece = source.piece(lead, start, end)
@@ -185,7 +187,7 @@ class Chunker:
         pieces = self._full + self._open
         half = _width(pieces) // 2
         left, filled = 0, 0
-        while filled + pieces[left].width <= half:
+        while left < len(pieces) - 1 and filled + pieces[left].width <= half:
             filled += pieces[left].width
             left += 1
         if half - filled > self._small:
@@ -199,16 +201,21 @@ class Chunker:
     # --- Chunks ---
 
     def _emit(self, pieces: list[_Piece]) -> None:
-        text = _joined(pieces).rstrip()
-        if not text:
+        raw = _joined(pieces)
+        visible = raw.rstrip()
+        if not visible:
             return
-        opening = pieces[0]
-        shift = _blank_start(text, opening)
-        start, end = opening.start + shift, opening.start + len(text)
-        text = text[shift:]
-        if self._overlap and self._emitted and self._emitted[-1].end + len(opening.lead) == opening.start:
-            opening, start, text = self._reach_back(opening, start, text)
-        anchor = _merged_anchor(opening.source, start, pieces[-1].source, end)
+        origin = pieces[0].start
+        end = origin + len(visible)
+        opening = _piece_at(pieces, end - len(visible.lstrip()))
+        start = origin + _blank_start(visible, opening)
+        text = visible[start - origin :]
+        if self._overlap and self._emitted and self._emitted[-1].end + len(pieces[0].lead) == origin:
+            repeated = self._repeated(_joined(self._emitted) + pieces[0].lead + raw[: start - origin], start)
+            if repeated:
+                start, text = start - len(repeated), repeated + text
+                opening = _piece_at([*self._emitted, *pieces], start)
+        anchor = _merged_anchor(opening.source, start, _piece_at(pieces, end - 1).source, end)
         context = opening.source.block.context
         if context and text.startswith(context):
             context = ""
@@ -216,30 +223,26 @@ class Chunker:
         self._seq += 1
         self._emitted, self._emitted_start = pieces, start
 
-    def _reach_back(self, opening: _Piece, start: int, text: str) -> tuple[_Piece, int, str]:
-        """Prepend the end of the passage before, never all of it: sentences, or words that fit."""
-        earlier = _joined(self._emitted) + opening.lead + opening.text[: start - opening.start]
+    def _repeated(self, earlier: str, start: int) -> str:
+        """Return the end of the passage before, to begin a chunk at `start` with.
+
+        Never all of that passage; whole sentences, or else as many words as fit.
+        """
         tail = earlier[-self._overlap :]
         excess = columns(tail) - self._overlap
         least = fitting(tail, 0, excess)
         if columns(tail[:least]) < excess:
             least += 1
         is_part = len(tail) < len(earlier)
-        starts = [first for first, _ in split_sentences(tail) if first >= least and (first or is_part)]
-        if starts:
-            begin = starts[0]
+        sentence_starts = [first for first, _ in split_sentences(tail) if first >= least and (first or is_part)]
+        if sentence_starts:
+            tail = tail[sentence_starts[0] :]
         elif is_part:
-            begin = max(tail.find(" ", least), least)
+            tail = tail[max(tail.find(" ", least), least) :]
         else:
-            begin = len(tail)
-        begin += len(tail[begin:]) - len(tail[begin:].lstrip())
-        if begin >= len(tail):
-            return opening, start, text
-        offset = start - (len(tail) - begin)
-        if offset <= self._emitted_start:
-            return opening, start, text
-        source_piece = next(piece for piece in reversed([*self._emitted, opening]) if piece.start <= offset)
-        return source_piece, offset, tail[begin:] + text
+            return ""
+        tail = tail.lstrip()
+        return tail if start - len(tail) > self._emitted_start else ""
 
 
 class _Source:
@@ -290,6 +293,10 @@ class _Piece(NamedTuple):
         return self.start + len(self.text)
 
     @property
+    def is_blank(self) -> bool:
+        return not self.text or self.text.isspace()
+
+    @property
     def is_heading(self) -> bool:
         return self.source.block.kind == "heading"
 
@@ -319,6 +326,11 @@ def _divided(piece: _Piece, width: int) -> list[_Piece]:
     return [first, source.piece("", middle, piece.end - source.start)]
 
 
+def _piece_at(pieces: list[_Piece], offset: int) -> _Piece:
+    """Return the piece that holds the character at `offset`."""
+    return next(piece for piece in reversed(pieces) if piece.start <= offset and piece.text)
+
+
 def _blank_start(text: str, opening: _Piece) -> int:
     """Return how much white space at the start of `text` is not shown; code keeps its indentation."""
     blank = len(text) - len(text.lstrip())
@@ -329,7 +341,7 @@ def _blank_start(text: str, opening: _Piece) -> int:
 
 def _heading_path(pieces: list[_Piece]) -> tuple[str, ...]:
     for piece in pieces:
-        if not piece.is_heading:
+        if not piece.is_heading and not piece.is_blank:
             return piece.source.block.heading_path
     return pieces[-1].source.block.heading_path
 

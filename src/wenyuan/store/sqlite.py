@@ -141,6 +141,12 @@ class SqliteDatabase:
         except LibraryDamaged as error:
             return [str(error.details["reason"])]
 
+    def version(self) -> str:
+        """The version of SQLite, and whether it has what we need of it."""
+        with self.read() as tx:
+            row = tx.first("SELECT sqlite_version(), sqlite_compileoption_used('ENABLE_FTS5')")
+        return f"{row[0]} {'with' if row[1] else 'without'} FTS5" if row is not None else ""
+
     def orphans(self) -> list[tuple[str, str, int]]:
         """Rows whose owner is gone although a foreign key names it, as (table, owner's table, how many)."""
         with self.read() as tx:

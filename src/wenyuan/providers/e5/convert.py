@@ -25,6 +25,11 @@ _PATIENCE_SECONDS = 600.0
 """How long to wait for another process that is converting; far more than it takes anywhere."""
 
 
+def is_converted(cache_directory: Path) -> bool:
+    """Tell whether the model is ready to be loaded; nothing is converted."""
+    return is_complete(cache_directory / _FOLDER, WEIGHTS_IDENTITY)
+
+
 def converted_folder(cache_directory: Path, on_progress: Progress) -> Path:
     """Return the folder with the complete converted model, converting it first where needed.
 

@@ -32,7 +32,8 @@ def _serving(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT d.name, d.serving_revision_id FROM documents AS d LEFT JOIN revisions AS r "
         "ON r.id = d.serving_revision_id AND r.document_id = d.id AND r.state = 'ready' AND r.superseded_at IS NULL "
-        "WHERE d.serving_revision_id IS NOT NULL AND (r.id IS NULL OR d.deleted_at IS NOT NULL) LIMIT :most",
+        "WHERE d.serving_revision_id IS NOT NULL AND (r.id IS NULL OR d.deleted_at IS NOT NULL) "
+        "ORDER BY d.id LIMIT :most",
         _MOST,
     )
     for name, revision in rows:
@@ -42,7 +43,8 @@ def _serving(tx: Reading) -> Iterator[Violation]:
 def _unfinished(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT d.name, r.state, r.id FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
-        f"AND d.deleted_at IS NULL WHERE r.state IN ('pending', 'processing') AND {_NO_LIVE_JOB} LIMIT :most",
+        f"AND d.deleted_at IS NULL WHERE r.state IN ('pending', 'processing') AND {_NO_LIVE_JOB} "
+        "ORDER BY r.id LIMIT :most",
         {**_MOST, "kind": "ingest"},
     )
     for name, state, revision in rows:
@@ -54,7 +56,7 @@ def _unembedded(tx: Reading) -> Iterator[Violation]:
         "SELECT d.name FROM documents AS d JOIN revisions AS r ON r.id = d.serving_revision_id "
         "JOIN revision_indexes AS x ON x.revision_id = r.id AND x.state = 'pending' "
         "JOIN index_generations AS g ON g.id = x.generation_id AND g.kind = 'vector' AND g.state <> 'retired' "
-        f"WHERE d.deleted_at IS NULL AND {_NO_LIVE_JOB} LIMIT :most",
+        f"WHERE d.deleted_at IS NULL AND {_NO_LIVE_JOB} ORDER BY d.id LIMIT :most",
         {**_MOST, "kind": "embed"},
     )
     for (name,) in rows:
@@ -65,7 +67,8 @@ def _unpurged(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT d.name, r.id FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
         "WHERE (d.deleted_at IS NOT NULL OR (r.superseded_at IS NOT NULL "
-        f"AND EXISTS (SELECT 1 FROM revision_indexes AS x WHERE x.revision_id = r.id))) AND {_NO_LIVE_JOB} LIMIT :most",
+        f"AND EXISTS (SELECT 1 FROM revision_indexes AS x WHERE x.revision_id = r.id))) AND {_NO_LIVE_JOB} "
+        "ORDER BY r.id LIMIT :most",
         {**_MOST, "kind": "purge"},
     )
     for name, revision in rows:
@@ -75,7 +78,7 @@ def _unpurged(tx: Reading) -> Iterator[Violation]:
 def _jobs(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT j.kind, j.id FROM jobs AS j LEFT JOIN revisions AS r ON r.id = j.subject_id "
-        f"WHERE j.subject_kind = 'revision' AND j.state IN {_LIVE} AND r.id IS NULL LIMIT :most",
+        f"WHERE j.subject_kind = 'revision' AND j.state IN {_LIVE} AND r.id IS NULL ORDER BY j.id LIMIT :most",
         _MOST,
     )
     for kind, job in rows:
@@ -84,7 +87,7 @@ def _jobs(tx: Reading) -> Iterator[Violation]:
 
 def _leases(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
-        "SELECT kind, id, worker FROM jobs WHERE state = 'running' AND lease_until <= :now LIMIT :most",
+        "SELECT kind, id, worker FROM jobs WHERE state = 'running' AND lease_until <= :now ORDER BY id LIMIT :most",
         {**_MOST, "now": tx.now},
     )
     for kind, job, worker in rows:
@@ -97,7 +100,7 @@ def _changes(tx: Reading) -> Iterator[Violation]:
         "SELECT b.name, b.change_number, count(c.number) FROM knowledge_bases AS b "
         "LEFT JOIN changes AS c ON c.knowledge_base_id = b.id GROUP BY b.id, b.name, b.change_number "
         "HAVING count(c.number) <> b.change_number OR coalesce(max(c.number), 0) <> b.change_number "
-        "OR coalesce(min(c.number), 1) <> 1 LIMIT :most",
+        "OR coalesce(min(c.number), 1) <> 1 ORDER BY b.id LIMIT :most",
         _MOST,
     )
     for name, expected, found in rows:
@@ -109,7 +112,8 @@ def _keys(tx: Reading) -> Iterator[Violation]:
         "SELECT d.name, min(k.value), count(*) FROM keys AS k JOIN revisions AS r ON r.id = k.revision_id "
         "JOIN documents AS d ON d.id = r.document_id LEFT JOIN chunks AS c ON c.key = k.chunk_key "
         "AND c.revision_id = k.revision_id WHERE (k.chunk_key IS NOT NULL AND c.key IS NULL) "
-        "OR k.document_id <> d.id OR k.knowledge_base_id <> d.knowledge_base_id GROUP BY d.id, d.name LIMIT :most",
+        "OR k.document_id <> d.id OR k.knowledge_base_id <> d.knowledge_base_id "
+        "GROUP BY d.id, d.name ORDER BY d.id LIMIT :most",
         _MOST,
     )
     for name, value, count in rows:
@@ -119,7 +123,8 @@ def _keys(tx: Reading) -> Iterator[Violation]:
 def _codes(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT DISTINCT v.revision_id FROM vector_codes AS v LEFT JOIN revision_indexes AS x ON x.generation_id = "
-        "v.generation_id AND x.revision_id = v.revision_id WHERE x.revision_id IS NULL LIMIT :most",
+        "v.generation_id AND x.revision_id = v.revision_id WHERE x.revision_id IS NULL "
+        "ORDER BY v.revision_id LIMIT :most",
         _MOST,
     )
     for (revision,) in rows:
@@ -138,7 +143,7 @@ def _vectors(tx: Reading) -> Iterator[Violation]:
 def _blobs(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT b.sha256 FROM blobs AS b "
-        "WHERE NOT EXISTS (SELECT 1 FROM revisions AS r WHERE r.blob_sha256 = b.sha256) LIMIT :most",
+        "WHERE NOT EXISTS (SELECT 1 FROM revisions AS r WHERE r.blob_sha256 = b.sha256) ORDER BY b.sha256 LIMIT :most",
         _MOST,
     )
     for (sha256,) in rows:

@@ -1,0 +1,55 @@
+"""Highlights: where a text says what was asked for."""
+
+from __future__ import annotations
+
+import datetime
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wenyuan.language.highlights import highlights
+from wenyuan.language.questions import read_question
+
+NOW = datetime.date(2026, 4, 20)
+
+
+def marked(text: str, question: str) -> list[str]:
+    return [text[span.start : span.end] for span in highlights(text, read_question(question, NOW))]
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "expected"),
+    [
+        ("每年安排健康體檢一次", "健康体检", ["健康體檢"]),
+        ("每年安排健康體檢一次", "检", ["檢"]),
+        ("Two Cafés opened", "cafe", ["Cafés"]),
+        ("Running pumps", "run pump", ["Running", "pumps"]),
+        ("用redis-cli连接", "cli", ["cli"]),
+        ("用redis-cli连接", "redis-cli", ["redis-cli"]),
+        ("见 PPR_9087 与 PPR-1044", "ppr 9087", ["PPR_9087", "PPR"]),
+        ("见 PPR_9087 与 ppr9087", "PPR-9087", ["PPR_9087", "ppr9087"]),
+        ("from v1.2.3 to 1.2.4", "版本1.2.3", ["v1.2.3"]),
+        ("see message_history", "MessageHistory", ["message_history"]),
+        ("会议于二零二六年四月十四号举行", "2026-04-14", ["二零二六年四月十四号"]),
+        ("会议于四月十四号举行", "2026-04-14", ["四月十四号"]),
+        ("4月3日到5日、4月9日", "2026年4月", []),
+        ("2026年4月3日到5日、2025年4月9日", "2026年4月", ["2026年4月3日到5日"]),
+        ("ＰＰＲ－９０８７", "ppr9087", ["ＰＰＲ－９０８７"]),
+        ("nothing here", "健康", []),
+        ("", "健康", []),
+    ],
+)
+def test_what_matched_is_marked(text: str, question: str, expected: list[str]) -> None:
+    assert marked(text, question) == expected
+
+
+@given(
+    st.text(st.one_of(st.characters(), st.sampled_from("健康體檢2026年4月14日PPR-9087 v1.2.3é\u0301ﬁ")), max_size=80),
+    st.sampled_from(["健康体检 2026年4月14日", "PPR-9087 v1.2.3", "fi e 检"]),
+)
+def test_spans_are_sorted_apart_and_within_the_text(text: str, question: str) -> None:
+    spans = highlights(text, read_question(question, NOW))
+    assert all(0 <= span.start < span.end <= len(text) for span in spans)
+    assert all(one.end < other.start for one, other in pairwise(spans))
