@@ -210,6 +210,7 @@ def test_an_empty_result_says_why_and_what_next(house: House) -> None:
     done = house.run("search", "zeppelin")
     assert done.returncode == 0
     assert re.search(r"zeppelin.*Try other words", done.stdout)
+    assert "Why empty: no-match\n" in house.run("explain", "zeppelin").stdout
 
 
 def test_a_preview_stores_nothing(house: House) -> None:

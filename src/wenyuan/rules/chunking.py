@@ -94,7 +94,7 @@ class Chunker:
         if not blank:
             self._enter_section(block)
         width = columns(block.text)
-        if width <= self._room(lead):
+        if blank or width <= self._room(lead):
             self._add(_Piece(source, lead, block.text, source.start, width))
         else:
             self._add_in_pieces(source, lead, width)
@@ -133,7 +133,7 @@ class Chunker:
         return self._open_columns <= self._tiny and path[: len(self._section)] == self._section
 
     def _close_section(self) -> None:
-        if self._full and self._open and self._open_columns < self._small:
+        if self._full and 0 < self._open_columns < self._small:
             self._balance()
         self._emit(self._full)
         self._emit(self._open)

@@ -47,6 +47,8 @@ def _show(session: Session, body: JsonObject) -> None:
         _show_candidates(session, candidates, body["hits"])
     _show_dropped(session, body["stages"])
     _show_hits(session, body["hits"])
+    if body["why_empty"] is not None:
+        out.line((say("explain.why-empty"), "bold"), body["why_empty"]["code"])
     out.line((body["explanation"], "bold"))
     for name in body["degraded"]:
         out.line((say("note"), "bold yellow"), degradation(session, name))

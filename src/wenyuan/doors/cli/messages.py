@@ -126,6 +126,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "explain.dropped": ("Dropped", "舍去"),
     "explain.hits": ("Final hits", "最终结果"),
     "explain.score": ("score {score}", "得分 {score}"),
+    "explain.why-empty": ("Why empty: ", "为何为空："),
     "explain.no-hits": ("None.", "无。"),
     # --- Knowledge bases ---
     "kb.created": ('Made the knowledge base "{name}".', "已建立知识库“{name}”。"),
