@@ -21,7 +21,7 @@ from benchmarks.report import median_and_p95, milliseconds, table
 from wenyuan.flows.embed import fingerprint
 from wenyuan.identifiers import new_id
 from wenyuan.language import RULE_SET_VERSION
-from wenyuan.language.postings import posting
+from wenyuan.language.postings import read_chunk
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
 from wenyuan.store import chunks, documents, indexes, vectors
@@ -149,7 +149,7 @@ def _fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) 
                 tx.lexical.add(
                     tx,
                     lexical.number,
-                    [(key, posting(document.name, (), text, "")) for key, text in zip(keys, texts, strict=True)],
+                    [(key, read_chunk(document.name, chunk)[0]) for key, chunk in zip(keys, made_chunks, strict=True)],
                 )
                 vectors.save(tx, model, hashes, made[start : start + len(texts)])
                 documents.publish(tx, revision, Facts("text/plain"), (), len(texts), 0)

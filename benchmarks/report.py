@@ -16,9 +16,7 @@ def machine() -> str:
     model = next(
         (line.split(":")[1].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")), processor
     )
-    versions = ", ".join(
-        f"{name} {metadata.version(name)}" for name in ("apsw", "numpy", "simsimd", "onnxruntime")
-    )
+    versions = ", ".join(f"{name} {metadata.version(name)}" for name in ("apsw", "numpy", "simsimd", "onnxruntime"))
     load = "/".join(f"{value:.1f}" for value in os.getloadavg())
     return f"{model}, {os.cpu_count()} cores, load {load} at the start; Python {platform.python_version()}, {versions}"
 

@@ -208,12 +208,16 @@ class Revision:
 
 @dataclass(frozen=True, slots=True)
 class Posting:
-    """One chunk's tokens for the lexical index, space-separated, one string per field."""
+    """One chunk's tokens for the lexical index, space-separated, one string per field.
+
+    `alias_overflow` counts the aliases beyond the cap.
+    """
 
     name: str
     heading: str
     body: str
     alias: str
+    alias_overflow: int = 0
 
 
 KeyKind = Literal["date", "version", "code", "name"]

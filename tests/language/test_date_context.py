@@ -51,4 +51,4 @@ def test_what_the_heading_does_not_say_stays_open(headings: list[str], text: str
 
 def test_a_day_in_a_heading_belongs_to_the_month_above_it() -> None:
     found = dates_of_chunk(["2026年4月", "14日"], "开会", "开会")
-    assert [date_value(mention) for mention in found.in_headings] == ["2026-04", "2026-04-14"]
+    assert [[date_value(mention) for mention in dates] for dates in found.in_headings] == [["2026-04"], ["2026-04-14"]]

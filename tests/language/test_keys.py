@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.language.keys import document_keys, slug
+from wenyuan.language.postings import read_chunk
 from wenyuan.language.questions import read_question
 from wenyuan.types import Anchor, Chunk, Key, KeyKind, KeySource
 
@@ -19,12 +21,18 @@ def chunk(text: str, *headings: str, seq: int = 0, context: str = "") -> Chunk:
     return Chunk(seq, text, 0, len(text), Anchor("lines", 1, 1), headings, context)
 
 
+def keys_of(name: str, title: str, metadata: Mapping[str, object], chunks: Sequence[Chunk]) -> tuple[Key, ...]:
+    """The keys of a document and of its chunks."""
+    of_chunks = (key for one in chunks for key in read_chunk(name, one)[1])
+    return (*document_keys(name, title, metadata), *of_chunks)
+
+
 def found(keys: tuple[Key, ...], kind: KeyKind) -> set[tuple[str, KeySource, int | None]]:
     return {(key.value, key.source, key.seq) for key in keys if key.kind == kind}
 
 
 def test_every_source_is_told() -> None:
-    keys = document_keys(
+    keys = keys_of(
         "2026-04-14 release v1.2.3.md",
         "PPR-9087 说明",
         {"date": "2026-04-15", "version": 2.5, "tags": ["2020-01-01"], "title": "Pump Manual"},
@@ -66,18 +74,18 @@ def test_every_source_is_told() -> None:
 )
 @pytest.mark.parametrize("field", ["date", "Sent", "dcterms:modified", "发布日期"])
 def test_dates_in_metadata(field: str, value: object, expected: set[str]) -> None:
-    keys = document_keys("", "", {field: value}, ())
+    keys = keys_of("", "", {field: value}, ())
     assert {key.value for key in keys} == expected
     assert {key.source for key in keys} <= {"metadata"}
 
 
 def test_a_number_in_the_body_is_no_version_but_one_in_a_heading_is() -> None:
-    keys = document_keys("", "", {}, [chunk("It grew by 3.11 percent.", "Python 3.12")])
+    keys = keys_of("", "", {}, [chunk("It grew by 3.11 percent.", "Python 3.12")])
     assert found(keys, "version") == {("3.12", "heading", 0)}
 
 
 def test_ranges_months_years_and_open_days_have_iso_values_and_bounds() -> None:
-    keys = document_keys("", "", {}, [chunk("2026年4月3日到5日，2027年2月，1998年，四月十四号")])
+    keys = keys_of("", "", {}, [chunk("2026年4月3日到5日，2027年2月，1998年，四月十四号")])
     bounds = {
         key.value: (
             str(datetime.date.fromordinal(key.first_day)),
@@ -96,7 +104,7 @@ def test_ranges_months_years_and_open_days_have_iso_values_and_bounds() -> None:
 @pytest.mark.parametrize("document", ["2026-03-08", "三月八日", "3月8号", "二〇二六年三月八日"])
 @pytest.mark.parametrize("question", ["2026-03-08", "三月八日", "3月8号", "二〇二六年三月八日"])
 def test_any_question_for_a_day_overlaps_any_key_for_it(question: str, document: str) -> None:
-    keys = document_keys(f"{document}.md", "", {}, ())
+    keys = keys_of(f"{document}.md", "", {}, ())
     asked = read_question(question, NOW).dates
     assert any(
         key.first_day <= date.last_day and date.first_day <= key.last_day
@@ -107,13 +115,13 @@ def test_any_question_for_a_day_overlaps_any_key_for_it(question: str, document:
 
 
 def test_the_context_of_a_chunk_is_read_with_it() -> None:
-    keys = document_keys("", "", {}, [chunk("| 14 |", context="PPR-9087 于2026年4月")])
+    keys = keys_of("", "", {}, [chunk("| 14 |", context="PPR-9087 于2026年4月")])
     assert {key.value for key in keys} == {"ppr9087", "2026-04"}
 
 
 def test_the_keys_of_one_chunk_are_capped_and_unique() -> None:
     text = " ".join(f"PPR-{n}" for n in range(1000, 2000)) * 2
-    keys = document_keys("", "", {}, [chunk(text), chunk("PPR-1 v1.2.3", seq=1)])
+    keys = keys_of("", "", {}, [chunk(text), chunk("PPR-1 v1.2.3", seq=1)])
     assert len([key for key in keys if key.seq == 0]) == 128
     assert len(set(keys)) == len(keys)
     assert found(keys, "version") == {("1.2.3", "body", 1)}
@@ -135,6 +143,6 @@ def test_slugs(text: str, value: str) -> None:
 
 @given(st.text(max_size=40), st.dictionaries(st.text(max_size=10), st.text(max_size=20), max_size=3))
 def test_no_name_or_metadata_is_refused(text: str, metadata: dict[str, str]) -> None:
-    for key in document_keys(text, text, {"date": text, **metadata}, [chunk(text, text)]):
+    for key in keys_of(text, text, {"date": text, **metadata}, [chunk(text, text)]):
         assert key.value
         assert key.first_day <= key.last_day

@@ -8,10 +8,15 @@ from collections.abc import Mapping
 import apsw
 import pytest
 
-from wenyuan.language.postings import posting
+from wenyuan.language.postings import read_chunk
 from wenyuan.language.questions import read_question
+from wenyuan.types import Anchor, Chunk, Posting
 
 NOW = datetime.date(2026, 4, 20)
+
+
+def posting(name: str, heading_path: tuple[str, ...], text: str, context: str) -> Posting:
+    return read_chunk(name, Chunk(0, text, 0, len(text), Anchor("lines", 1, 1), heading_path, context))[0]
 
 
 def search(texts: Mapping[str, str], question: str) -> list[str]:

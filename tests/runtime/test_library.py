@@ -160,7 +160,7 @@ def test_a_model_that_fails_is_named_and_keyword_search_goes_on(
     server.before_answer = lambda _: (401, {}, b'{"error": {"message": "no such key"}}')
     result = library.search("水位")
     assert result.degraded == ("embed: failed-provider",)
-    assert [hit.match_type for hit in result.hits] == ["keyword"]
+    assert [hit.hit_modes for hit in result.hits] == [("structured", "keyword")]
     assert library.ask("水文站今日水位正常").citations[0].document_name == "水位.md"
 
 
@@ -204,7 +204,7 @@ def test_another_model_of_the_same_size_is_noticed(library: Library, server: Emb
     with opened(tmp_path, settings) as changed:
         result = changed.search("水位")
         assert result.degraded == ("embed: index-incompatible",)
-        assert [hit.match_type for hit in result.hits] == ["keyword"]
+        assert [hit.hit_modes for hit in result.hits] == [("structured", "keyword")]
     with opened(tmp_path, server.settings()) as again:
         assert again.search("水位").degraded == ()
 

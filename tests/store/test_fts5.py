@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.store.library_builder import ONE_LIBRARY
+from wenyuan.store import fts5
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.types import Posting
 
 _NUMBERS = count(100)
-_WEIGHTS = {"name": 4.0, "heading": 2.0, "body": 1.0, "alias": 1.5}
+_WEIGHTS = dict(zip(("name", "heading", "body", "alias"), map(float, fts5._WEIGHTS.split(",")), strict=True))
 _K1, _B = 1.2, 0.75
 
 # Everything a token may hold, with what the query language of FTS5 could trip over.

@@ -73,14 +73,14 @@ def test_how_far_a_revision_is_is_known(library: LibraryBuilder) -> None:
         assert indexes.progress(tx, added.revision_id, "vector") == RevisionIndex("ready", 2, 2, None)
 
 
-def test_aliases_over_the_cap_are_added_up(library: LibraryBuilder) -> None:
+def test_the_aliases_over_the_cap_are_kept_as_last_told(library: LibraryBuilder) -> None:
     base = library.knowledge_base()
     added = library.add(base, "/a.md")
     generation = library.lexical(base.id)
     with library.database.write() as tx:
         for overflow in (3, 0, 4):
             indexes.record_progress(tx, generation.id, added.revision_id, "pending", 0, 0, alias_overflow=overflow)
-        assert tx.all("SELECT alias_overflow FROM revision_indexes") == [(7,)]
+        assert tx.all("SELECT alias_overflow FROM revision_indexes") == [(4,)]
 
 
 def test_coverage_counts_live_documents(library: LibraryBuilder) -> None:

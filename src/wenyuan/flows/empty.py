@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from wenyuan.flows.recall import Recall
+from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.store import indexes, knowledge_bases
 from wenyuan.store.database import Reading
@@ -60,4 +61,4 @@ def _frequencies(tx: Reading, plan: Plan, active: Sequence[KnowledgeBase]) -> st
         generation = indexes.active(tx, base.id, "lexical")
         if generation is not None:
             counts.update(tx.lexical.document_frequency(tx, generation.number, tokens))
-    return ", ".join(f"{token} ({counts[token]})" for token in tokens) or "-"
+    return ", ".join(f"{decode_token(token)} ({counts[token]})" for token in tokens) or "-"

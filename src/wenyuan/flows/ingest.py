@@ -16,7 +16,7 @@ from wenyuan.flows.receive import PRIORITY_EMBED, PRIORITY_PURGE
 from wenyuan.flows.work import Work
 from wenyuan.language import RULE_SET_VERSION
 from wenyuan.language.keys import document_keys
-from wenyuan.language.postings import posting
+from wenyuan.language.postings import read_chunk
 from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.rules.chunking import Fed
 from wenyuan.rules.embedding_input import embedding_input, input_hash
@@ -67,6 +67,7 @@ class Staging:
 
     chunks: int = 0
     text_length: int = 0
+    alias_overflow: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,11 +150,12 @@ def _batches(pieces: Iterable[Fed]) -> Iterator[tuple[list[Fed], bool]]:
 
 def _prepared(target: Target, pieces: Sequence[Fed]) -> Batch:
     made = [chunk for piece in pieces for chunk in piece.chunks]
+    read = [read_chunk(target.document.name, chunk) for chunk in made]
     return Batch(
         text="".join(piece.text for piece in pieces),
         chunks=[(one, input_hash(embedding_input(one.heading_path, one.context, one.text))) for one in made],
-        postings=[posting(target.document.name, one.heading_path, one.text, one.context) for one in made],
-        keys=document_keys("", "", {}, made),
+        postings=[posting for posting, _ in read],
+        keys=[key for _, keys in read for key in keys],
     )
 
 
@@ -172,6 +174,7 @@ def _stage(tx: Writing, target: Target, staging: Staging, batch: Batch) -> None:
             tx, target, {chunk.seq: key for (chunk, _), key in zip(batch.chunks[skipped:], keys, strict=True)}, batch
         )
     staging.chunks += len(batch.chunks)
+    staging.alias_overflow += sum(posting.alias_overflow for posting in batch.postings)
     staging.text_length += len(batch.text)
 
 
@@ -184,9 +187,17 @@ def _stage_keys(tx: Writing, target: Target, by_seq: Mapping[int, int], batch: B
 def _publish(tx: Writing, tools: Ingesting, work: Work, target: Target, reading: Reading, staging: Staging) -> None:
     """Make the revision searchable, and queue what follows: embedding it, purging what it replaces."""
     document, revision = target.document, target.revision
-    whole = document_keys(document.name, reading.facts.title, reading.facts.metadata, ())
+    whole = document_keys(document.name, reading.facts.title, reading.facts.metadata)
     chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision.id, ((key, None) for key in whole))
-    indexes.record_progress(tx, target.lexical.id, revision.id, "ready", staging.chunks, staging.chunks)
+    indexes.record_progress(
+        tx,
+        target.lexical.id,
+        revision.id,
+        "ready",
+        staging.chunks,
+        staging.chunks,
+        alias_overflow=staging.alias_overflow,
+    )
     superseded = documents.publish(
         tx, revision.id, reading.facts, tuple(reading.notices), staging.chunks, staging.text_length
     )

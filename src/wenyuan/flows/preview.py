@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from wenyuan.errors import FileVanished
+from wenyuan.errors import PathNotFound
 from wenyuan.flows.reading import Reading, cut
 from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.types import Chunk, ChunkingConfig, Facts, Notice
@@ -31,9 +31,9 @@ class Preview:
 
 
 def preview(reader: SandboxedReader, path: Path, config: ChunkingConfig) -> Preview:
-    """Read and cut one file. Raises `DocumentError` where it is at fault."""
+    """Read and cut one file. Raises `PathNotFound`, or `DocumentError` where the file is at fault."""
     if not path.exists():
-        raise FileVanished(path=path)
+        raise PathNotFound(path=path)
     seen = Reading()
     lengths: list[int] = []
     samples: list[Chunk] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -60,15 +61,26 @@ def _receive_group(tools: Receiving, knowledge_base: KnowledgeBase, group: list[
     try:
         for path in group:
             try:
-                staged.append((str(path), path.name, tools.blobs.stage(path, tools.file_bytes)))
+                staged.append((_readable(path), _readable(Path(path.name)), tools.blobs.stage(path, tools.file_bytes)))
             except DocumentError as error:
-                results.append(Received(str(path), None, None, None, error.problem("receiving")))
+                results.append(Received(_readable(path), None, None, None, error.problem("receiving")))
         with tools.database.write() as tx:
             results += [_store(tx, tools, knowledge_base, source, name, blob) for source, name, blob in staged]
         return results
     finally:
         for _, _, blob in staged:
             tools.blobs.discard(blob)
+
+
+def _readable(path: Path) -> str:
+    """A path as text: names from old archives are often in GB18030, and some in no encoding at all."""
+    raw = os.fsencode(path)
+    for encoding in ("utf-8", "gb18030"):
+        try:
+            return raw.decode(encoding)
+        except UnicodeDecodeError:
+            continue
+    return raw.decode("utf-8", "backslashreplace")
 
 
 def receive_text(tools: Receiving, knowledge_base: KnowledgeBase, source: str, name: str, content: bytes) -> Received:

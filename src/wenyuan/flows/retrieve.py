@@ -64,12 +64,14 @@ def retrieve(tools: Retrieving, question: str, scope: Scope, options: SearchOpti
     found = _recall(tools, observe, plan, bases, scope, options)
     fused = _fuse(observe, found)
     ordered = _exact_first(observe, fused, found)
-    hits = _select(tools, observe, plan, found, scope, ordered, options)
-    return _conclude(tools, observe, plan, bases, scope, found, hits)
+    passages = _passages(tools, observe, found, scope, ordered)
+    hits = _select(observe, plan, found, passages, ordered, options)
+    return _conclude(tools, observe, plan, bases, scope, found, passages, hits)
 
 
 def _checked(question: str, options: SearchOptions) -> str:
-    question = question.strip()
+    # A lone surrogate is no character and could not be stored.
+    question = question.encode("utf-8", "replace").decode("utf-8").strip()
     if not question:
         raise EmptyQuestion()
     if len(question) > _LONGEST_QUESTION:
@@ -131,22 +133,29 @@ def _exact_first(observe: Observer, fused: Sequence[tuple[int, float]], found: S
         return ordered
 
 
-def _select(
-    tools: Retrieving,
-    observe: Observer,
-    plan: Plan,
-    found: Sequence[Recall],
-    scope: Scope,
-    ordered: Sequence[Ranked],
-    options: SearchOptions,
-) -> list[Hit]:
-    """Read the words of the best candidates in one transaction, which has the last say on what may be shown."""
-    with observe.stage("select") as stage:
+def _passages(
+    tools: Retrieving, observe: Observer, found: Sequence[Recall], scope: Scope, ordered: Sequence[Ranked]
+) -> dict[int, Passage]:
+    """Read the candidates' words in one transaction, which has the last say on what may be shown."""
+    with observe.stage("words") as stage:
         keys = [ranked.chunk_key for ranked in ordered]
         passages: dict[int, Passage] = {}
         with tools.database.read() as tx:
             for one in found:
                 passages.update(chunks.passages(tx, one.knowledge_base.id, scope, keys))
+        stage.count = len(passages)
+        return passages
+
+
+def _select(
+    observe: Observer,
+    plan: Plan,
+    found: Sequence[Recall],
+    passages: Mapping[int, Passage],
+    ordered: Sequence[Ranked],
+    options: SearchOptions,
+) -> list[Hit]:
+    with observe.stage("select") as stage:
         shown = [ranked for ranked in ordered if ranked.chunk_key in passages]
         kept, dropped = without_duplicates(shown, passages)
         stage.count = min(len(kept), options.top_k)
@@ -208,6 +217,7 @@ def _conclude(
     bases: Sequence[KnowledgeBase],
     scope: Scope,
     found: Sequence[Recall],
+    passages: Mapping[int, Passage],
     hits: Sequence[Hit],
 ) -> SearchResult:
     """Say what was found, or why nothing was, and keep the trace."""
@@ -227,7 +237,7 @@ def _conclude(
         explanation=explanation,
         plan=plan,
     )
-    body = trace_body(result, observe, bases, scope, found, reason)
+    body = trace_body(result, observe, bases, scope, found, passages, reason)
     with tools.database.write(durable=False) as tx:
         journal.add_trace(tx, result.trace_id, scope.principal, plan.question, result.why_empty, body)
     return result

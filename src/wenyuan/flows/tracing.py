@@ -6,14 +6,15 @@ It holds ids, ranks, scores and the question itself; never a document's text, ne
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from wenyuan.flows.recall import Recall
 from wenyuan.language.date_mentions import OPEN_YEAR
+from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer
-from wenyuan.types import Hit, JsonObject, KnowledgeBase, Plan, Scope, SearchResult
+from wenyuan.types import Hit, JsonObject, KnowledgeBase, Passage, Plan, Scope, SearchResult
 
 
 def trace_body(
@@ -22,6 +23,7 @@ def trace_body(
     bases: Sequence[KnowledgeBase],
     scope: Scope,
     found: Sequence[Recall],
+    passages: Mapping[int, Passage],
     reason: EmptyReason | None,
 ) -> JsonObject:
     stages = observe.stages()
@@ -45,7 +47,7 @@ def trace_body(
             "embedding_error": next((name for name in result.degraded if name.startswith("embed:")), None),
         },
         "degraded": list(result.degraded),
-        "candidates": [_candidates(one, result.hits) for one in found],
+        "candidates": [_candidates(one, passages) for one in found],
         "hits": [_hit(hit) for hit in result.hits],
         "why_empty": asdict(reason) if reason is not None else None,
         "explanation": result.explanation,
@@ -54,8 +56,8 @@ def trace_body(
 
 def _plan(plan: Plan) -> JsonObject:
     return {
-        "tokens": list(plan.tokens),
-        "aliases": list(plan.aliases),
+        "tokens": [decode_token(token) for token in plan.tokens],
+        "aliases": [decode_token(token) for token in plan.aliases],
         "dates": [
             {
                 "text": date.text,
@@ -81,10 +83,11 @@ def _day(ordinal: int) -> str:
     return f"--{day:%m-%d}" if day.year == OPEN_YEAR else day.isoformat()
 
 
-def _candidates(found: Recall, hits: Sequence[Hit]) -> JsonObject:
-    names = {hit.passage.chunk_key: hit.passage.chunk_id for hit in hits}
+def _candidates(found: Recall, passages: Mapping[int, Passage]) -> JsonObject:
+    names = {key: passage.chunk_id for key, passage in passages.items()}
     return {
         "knowledge_base": found.knowledge_base.name,
+        "documents": {passage.chunk_id: passage.document_name for passage in passages.values()},
         "structured": [
             {"key": m.chunk_key, "chunk": names.get(m.chunk_key), "strength": m.strength, "exact": m.exact}
             for m in found.structured

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from wenyuan.language.chinese_dates import DAY_NUMBER
 from wenyuan.language.date_mentions import DateMention, PartialDate, single
@@ -34,9 +35,9 @@ _month_alone = re.compile(rf"\s*(?:(?P<number>{DAY_NUMBER})\ ?月份?|(?P<name>[
 
 @dataclass(frozen=True, slots=True)
 class DatedText:
-    """The dates of a chunk, in its headings and in its text."""
+    """The dates of a chunk: in each of its headings, outermost first, and in its text."""
 
-    in_headings: tuple[DateMention, ...]
+    in_headings: tuple[tuple[DateMention, ...], ...]
     in_text: tuple[DateMention, ...]
 
 
@@ -46,17 +47,23 @@ def dates_of_chunk(headings: Sequence[str], text: str, folded: str) -> DatedText
     The mentions' positions count from the start of the heading or text each stands in.
     """
     context: Context = ()
-    in_headings: list[DateMention] = []
+    in_headings: list[tuple[DateMention, ...]] = []
     for heading in headings:
-        folded_heading = fold(heading)
-        mentions = date_mentions(heading, folded_heading)
+        folded_heading, mentions = _read_heading(heading)
         context = _narrowed(context, mentions, folded_heading)
-        in_headings += _in_context(mentions, folded_heading, context)
+        in_headings.append(tuple(_in_context(mentions, folded_heading, context)))
     in_text = _in_context(date_mentions(text, folded), folded, context)
     return DatedText(tuple(in_headings), tuple(in_text))
 
 
-def _in_context(mentions: list[DateMention], folded: str, context: Context) -> list[DateMention]:
+@lru_cache(maxsize=4096)
+def _read_heading(heading: str) -> tuple[str, tuple[DateMention, ...]]:
+    """A heading folded, and its dates; remembered, since it stands above many passages."""
+    folded = fold(heading)
+    return folded, tuple(date_mentions(heading, folded))
+
+
+def _in_context(mentions: Sequence[DateMention], folded: str, context: Context) -> Sequence[DateMention]:
     """The mentions with their years, where the context gives them, and the days that stand alone."""
     if not context:
         return mentions

@@ -13,15 +13,15 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
-from wenyuan.language.date_context import dates_of_chunk
+from wenyuan.language.date_context import DatedText
 from wenyuan.language.date_mentions import DateMention, PartialDate
 from wenyuan.language.dates import date_mentions
 from wenyuan.language.folding import fold
-from wenyuan.language.identifiers import identifiers, most_specific
-from wenyuan.types import Chunk, Key, KeySource
+from wenyuan.language.identifiers import Identifier, identifiers, most_specific
+from wenyuan.types import Key, KeySource
 
 _MOST_KEYS_OF_A_CHUNK = 128
 _LONGEST_SLUG = 128
@@ -36,8 +36,8 @@ _slug_word = re.compile(r"[^\W_]+")
 _year_alone = re.compile("[12][0-9]{3}")
 
 
-def document_keys(name: str, title: str, metadata: Mapping[str, Any], chunks: Sequence[Chunk]) -> tuple[Key, ...]:
-    """The keys of a document (`seq` is None) and of the chunks given, each once.
+def document_keys(name: str, title: str, metadata: Mapping[str, Any]) -> tuple[Key, ...]:
+    """The keys of a document as a whole, each once; their `seq` is None.
 
     `name` is the file's name. A metadata field is read for what its own name promises: dates in
     `date`, `sent` or 发布日期, and so on for versions, codes and names.
@@ -48,12 +48,23 @@ def document_keys(name: str, title: str, metadata: Mapping[str, Any], chunks: Se
     whole: tuple[tuple[str, KeySource], ...] = ((name, "filename"), (title, "title"))
     for text, source in whole:
         keys.update(dict.fromkeys(_date_keys(date_mentions(text, fold(text)), source, None)))
-        keys.update(dict.fromkeys(_identifier_keys(text, source, None)))
+        keys.update(dict.fromkeys(_identifier_keys(identifiers(text), source, None)))
         keys.update(dict.fromkeys(_name_keys(text, source)))
     keys.update(dict.fromkeys(_name_keys(name.rpartition(".")[0], "filename")))
-    for chunk in chunks:
-        keys.update(dict.fromkeys(islice(dict.fromkeys(_chunk_keys(chunk)), _MOST_KEYS_OF_A_CHUNK)))
     return tuple(keys)
+
+
+def chunk_keys(
+    seq: int, dates: DatedText, in_headings: Sequence[Identifier], in_text: Sequence[Identifier]
+) -> list[Key]:
+    """The keys of one chunk, each once, from what was read in its headings and its text."""
+    found = chain(
+        (key for mentions in dates.in_headings for key in _date_keys(mentions, "heading", seq)),
+        _identifier_keys(in_headings, "heading", seq),
+        _date_keys(dates.in_text, "body", seq),
+        _identifier_keys(in_text, "body", seq),
+    )
+    return list(islice(dict.fromkeys(found), _MOST_KEYS_OF_A_CHUNK))
 
 
 def slug(text: str) -> str:
@@ -72,22 +83,13 @@ def _iso(date: PartialDate) -> str:
     return "-".join([year, *(f"{part:02}" for part in (date.month, date.day) if part is not None)])
 
 
-def _chunk_keys(chunk: Chunk) -> Iterator[Key]:
-    text = f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
-    dates = dates_of_chunk(chunk.heading_path, text, fold(text))
-    yield from _date_keys(dates.in_headings, "heading", chunk.seq)
-    yield from _identifier_keys("\n".join(chunk.heading_path), "heading", chunk.seq)
-    yield from _date_keys(dates.in_text, "body", chunk.seq)
-    yield from _identifier_keys(text, "body", chunk.seq)
-
-
 def _metadata_keys(field: str, value: Any) -> Iterator[Key]:
     for text in _texts(value):
         if _date_field.search(field):
             text_of_year = f"{text}年" if _year_alone.fullmatch(text) else text
             yield from _date_keys(date_mentions(text_of_year, fold(text_of_year)), "metadata", None)
         if _version_field.search(field) or _code_field.search(field):
-            yield from _identifier_keys(text, "metadata", None)
+            yield from _identifier_keys(identifiers(text), "metadata", None)
         if _name_field.search(field):
             yield from _name_keys(text, "metadata")
 
@@ -111,8 +113,8 @@ def _date_keys(mentions: Iterable[DateMention], source: KeySource, seq: int | No
             yield Key("date", date_value(mention), source, seq, *days)
 
 
-def _identifier_keys(text: str, source: KeySource, seq: int | None) -> Iterator[Key]:
-    for found in most_specific(identifiers(text)):
+def _identifier_keys(named: Sequence[Identifier], source: KeySource, seq: int | None) -> Iterator[Key]:
+    for found in most_specific(named):
         if found.kind == "code" and found.is_telling:
             yield Key("code", found.value, source, seq)
         elif found.kind == "version" or (found.kind == "decimal" and source != "body"):

@@ -310,23 +310,29 @@ def _program() -> str:
 def _watched(worker: Worker, run: Callable[[], None], watch: Callable[[], None] | None) -> None:
     """Run a worker in a thread of its own, so that Ctrl-C reaches this one and stops it cleanly."""
     failures: list[BaseException] = []
+    # Not Thread.join: interrupted while it waits, it takes a thread for ended that is still at work.
+    ended = threading.Event()
 
     def guarded() -> None:
         try:
             run()
         except WenyuanError as error:
             failures.append(error)
+        finally:
+            ended.set()
 
     thread = threading.Thread(target=guarded, name="worker")
-    thread.start()
     try:
-        while thread.is_alive():
-            thread.join(_WATCH_SECONDS)
+        thread.start()
+        while not ended.wait(_WATCH_SECONDS):
             if watch is not None:
                 watch()
+        if watch is not None:
+            watch()
     finally:
         worker.stop()
-        thread.join()
+        if thread.ident is not None:
+            ended.wait()
     if failures:
         raise failures[0]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from wenyuan.config import Settings
 from wenyuan.errors import ModelNotConfigured
 from wenyuan.ports import Embedder
 from wenyuan.providers.registry import create_embedder
+
+_LOG = logging.getLogger("wenyuan.models")
 
 
 class Models:
@@ -31,7 +34,7 @@ class Models:
                 settings = self._settings.models.get(name)
                 if settings is None:
                     raise ModelNotConfigured(model=name, known=", ".join(self.names()))
-                self._embedders[name] = create_embedder(name, settings, cache_directory())
+                self._embedders[name] = create_embedder(name, settings, cache_directory(), _LOG.info)
             return self._embedders[name]
 
     def register(self, name: str, embedder: Embedder) -> None:

@@ -16,7 +16,7 @@ from wenyuan.store.rows import from_json, to_json
 from wenyuan.types import Anchor, Chunk, DateSpan, Key, KeyKind, Passage, Scope
 
 _LIVE = (
-    "JOIN documents AS d ON d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id "
+    "c.enabled = 1 AND d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id "
     "AND d.enabled = 1 AND d.blocked_reason = '' AND d.deleted_at IS NULL "
     "AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents)))"
 )
@@ -53,12 +53,17 @@ class KeyMatch:
 
 def staged(tx: Reading, revision_id: str) -> Staged:
     row = tx.first(
-        "SELECT (SELECT count(*) FROM chunks WHERE revision_id = :id), "
-        "(SELECT count(*) FROM revision_text WHERE revision_id = :id), "
-        "(SELECT coalesce(max(start_offset + length(text)), 0) FROM revision_text WHERE revision_id = :id)",
+        "SELECT (SELECT coalesce(max(seq), -1) + 1 FROM chunks WHERE revision_id = :id), "
+        "(SELECT coalesce(max(seq), -1) + 1 FROM revision_text WHERE revision_id = :id)",
         {"id": revision_id},
     )
-    return Staged(*row) if row is not None else Staged(0, 0, 0)
+    # The last piece alone: SQL that asks the length of every piece reads all the text there is.
+    last = tx.first(
+        "SELECT start_offset, text FROM revision_text WHERE revision_id = :id ORDER BY seq DESC LIMIT 1",
+        {"id": revision_id},
+    )
+    length = last[0] + len(last[1]) if last is not None else 0
+    return Staged(row[0], row[1], length) if row is not None else Staged(0, 0, 0)
 
 
 def stage_text(tx: Writing, revision_id: str, seq: int, start: int, text: str) -> None:
@@ -126,8 +131,8 @@ def stage_keys(
 def live(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence[int]) -> set[int]:
     """Those of the given chunks that may be shown to this scope."""
     rows = tx.all(
-        "SELECT c.key FROM json_each(:keys) AS j JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
-        f"{_LIVE}",
+        "SELECT c.key FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN documents AS d "
+        f"WHERE c.key = CAST(j.value AS BIGINT) AND {_LIVE}",
         _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
     )
     return {int(row[0]) for row in rows}
@@ -178,15 +183,19 @@ def structured(
         "SELECT k.revision_id, k.chunk_key, "
         "CASE WHEN k.first_day >= days.first_day AND k.last_day <= days.last_day THEN 0 ELSE :loose END "
         f"+ {_STRENGTH} AS grade, k.last_day - k.first_day AS width "
-        "FROM days JOIN keys AS k ON k.knowledge_base_id = :knowledge_base_id AND k.kind = 'date' "
+        "FROM days CROSS JOIN keys AS k WHERE k.knowledge_base_id = :knowledge_base_id AND k.kind = 'date' "
         "AND k.first_day BETWEEN days.first_day - :longest AND days.last_day AND k.last_day >= days.first_day "
         "UNION ALL "
-        f"SELECT k.revision_id, k.chunk_key, {_STRENGTH}, 0 FROM wanted JOIN keys AS k "
-        "ON k.knowledge_base_id = :knowledge_base_id AND k.kind = wanted.kind AND k.value = wanted.value) "
-        "SELECT c.key, min(m.grade) AS grade, min(CASE WHEN m.chunk_key IS NULL THEN 1 ELSE 0 END), "
-        "min(m.width) AS width FROM matched AS m JOIN chunks AS c ON c.revision_id = m.revision_id AND c.enabled = 1 "
-        "AND (c.key = m.chunk_key OR (m.chunk_key IS NULL AND c.seq < :opening)) "
-        f"{_LIVE} GROUP BY c.key ORDER BY grade, width, c.key LIMIT :limit",
+        f"SELECT k.revision_id, k.chunk_key, {_STRENGTH}, 0 FROM wanted CROSS JOIN keys AS k "
+        "WHERE k.knowledge_base_id = :knowledge_base_id AND k.kind = wanted.kind AND k.value = wanted.value), "
+        "placed AS ("
+        "SELECT m.chunk_key, m.grade, 0 AS whole, m.width FROM matched AS m WHERE m.chunk_key IS NOT NULL "
+        "UNION ALL "
+        "SELECT o.key, m.grade, 1, m.width FROM matched AS m CROSS JOIN chunks AS o "
+        "WHERE m.chunk_key IS NULL AND o.revision_id = m.revision_id AND o.seq < :opening) "
+        "SELECT c.key, min(p.grade) AS grade, min(p.whole), min(p.width) AS width "
+        "FROM placed AS p CROSS JOIN chunks AS c CROSS JOIN documents AS d "
+        f"WHERE c.key = p.chunk_key AND {_LIVE} GROUP BY c.key ORDER BY grade, width, c.key LIMIT :limit",
         _scoped(
             knowledge_base_id,
             scope,
@@ -214,8 +223,8 @@ def passages(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequ
     rows = tx.all(
         "SELECT c.key, c.seq, c.text, c.start_offset, c.end_offset, c.anchor, c.heading_path, c.context, r.id, "
         "r.media_type, r.chunk_count, d.id, d.knowledge_base_id, d.name, d.source FROM json_each(:keys) AS j "
-        "JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
-        f"{_LIVE} JOIN revisions AS r ON r.id = c.revision_id",
+        "CROSS JOIN chunks AS c CROSS JOIN documents AS d CROSS JOIN revisions AS r "
+        f"WHERE c.key = CAST(j.value AS BIGINT) AND r.id = c.revision_id AND {_LIVE}",
         _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
     )
     return {int(row[0]): _passage(row) for row in rows}
@@ -234,8 +243,9 @@ def of_revision(tx: Reading, revision_id: str, first: int = 0, limit: int = 100)
 def revision_text(tx: Reading, revision_id: str, start: int, end: int) -> str:
     """The revision's normalised text between two offsets."""
     rows = tx.all(
-        "SELECT start_offset, text FROM revision_text WHERE revision_id = :id AND start_offset < :end "
-        "AND start_offset + length(text) > :start ORDER BY seq",
+        "SELECT start_offset, text FROM revision_text WHERE revision_id = :id AND start_offset < :end AND seq >= "
+        "(SELECT coalesce(max(seq), 0) FROM revision_text WHERE revision_id = :id AND start_offset <= :start) "
+        "ORDER BY seq",
         {"id": revision_id, "start": start, "end": end},
     )
     return "".join(text[max(0, start - at) : end - at] for at, text in rows)

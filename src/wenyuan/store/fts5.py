@@ -16,7 +16,7 @@ from wenyuan.store.database import Reading, Writing
 from wenyuan.types import Posting
 
 # A name outranks a heading, a heading the body; aliases are canonical, rare and exact.
-_WEIGHTS = "4.0, 2.0, 1.0, 1.5"
+_WEIGHTS = "5.0, 4.0, 1.0, 1.5"
 
 _TOKENIZER = "ascii tokenchars '" + string.punctuation.replace("'", "''").replace('"', '""') + "'"
 

@@ -88,7 +88,7 @@ def record_progress(
         "updated_at) VALUES (:generation_id, :revision_id, :state, :done, :total, :alias_overflow, :problem, :now) "
         "ON CONFLICT (generation_id, revision_id) DO UPDATE SET state = excluded.state, done = excluded.done, "
         "total = excluded.total, problem = excluded.problem, updated_at = excluded.updated_at, "
-        "alias_overflow = revision_indexes.alias_overflow + excluded.alias_overflow",
+        "alias_overflow = excluded.alias_overflow",
         {
             "generation_id": generation_id,
             "revision_id": revision_id,

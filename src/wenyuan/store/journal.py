@@ -38,7 +38,7 @@ def trace(tx: Reading, principal: str, trace_id: str) -> JsonObject:
 
 def recent_traces(tx: Reading, principal: str, limit: int) -> list[JsonObject]:
     rows = tx.all(
-        "SELECT body FROM traces WHERE owner = :principal ORDER BY created_at DESC, id DESC LIMIT :limit",
+        "SELECT body FROM traces WHERE owner = :principal ORDER BY created_at DESC LIMIT :limit",
         {"principal": principal, "limit": limit},
     )
     return [json.loads(row[0]) for row in rows]

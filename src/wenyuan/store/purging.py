@@ -50,7 +50,8 @@ def delete_text_batch(tx: Writing, revision_id: str) -> int:
     rows = tx.all("SELECT key, input_hash FROM chunks WHERE revision_id = :id ORDER BY seq LIMIT :limit", parameters)
     tx.run_many("DELETE FROM chunks WHERE key = :key", ({"key": row[0]} for row in rows))
     tx.run_many(
-        "DELETE FROM vectors WHERE input_hash = :hash AND NOT EXISTS (SELECT 1 FROM chunks WHERE input_hash = :hash)",
+        "DELETE FROM vectors WHERE model_key IN (SELECT key FROM model_fingerprints) AND input_hash = :hash "
+        "AND NOT EXISTS (SELECT 1 FROM chunks WHERE input_hash = :hash)",
         ({"hash": input_hash} for input_hash in {row[1] for row in rows}),
     )
     pieces = tx.run(

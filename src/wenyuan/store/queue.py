@@ -20,8 +20,10 @@ _COLUMNS = (
     "id, kind, subject_kind, subject_id, knowledge_base_id, owner, state, priority, attempts, fence, worker, "
     "run_after, lease_until, cancel_requested, stage, done, total, problem, created_at, started_at, finished_at"
 )
+# As the index of live jobs has it: said so, a statement reads those alone, not all that ever were.
+_IS_LIVE = "state IN ('queued', 'running', 'waiting')"
 _CLAIMABLE = (
-    "((state IN ('queued', 'waiting') AND run_after <= :now) OR (state = 'running' AND lease_until <= :now)) "
+    f"{_IS_LIVE} AND (CASE WHEN state = 'running' THEN lease_until ELSE run_after END) <= :now "
     "AND kind IN (SELECT value FROM json_each(:kinds))"
 )
 
@@ -193,14 +195,20 @@ def find(tx: Reading, principal: str, job_id: str) -> Job:
 
 def listed(tx: Reading, principal: str, *, only_live: bool, limit: int) -> list[Job]:
     """Jobs, live ones first in the order they will be done, then ended ones, newest first."""
+    parameters = {"principal": principal, "limit": limit}
     rows = tx.all(
-        f"SELECT {_COLUMNS} FROM jobs WHERE owner = :principal "
-        "AND (:only_live = 0 OR state IN ('queued', 'running', 'waiting')) "
-        "ORDER BY CASE state WHEN 'running' THEN 0 WHEN 'queued' THEN 1 WHEN 'waiting' THEN 2 ELSE 3 END, "
-        "CASE WHEN finished_at IS NULL THEN priority ELSE 0 END, coalesce(-finished_at, created_at), id LIMIT :limit",
-        {"principal": principal, "only_live": int(only_live), "limit": limit},
+        f"SELECT {_COLUMNS} FROM jobs WHERE owner = :principal AND {_IS_LIVE} "
+        "ORDER BY CASE state WHEN 'running' THEN 0 WHEN 'queued' THEN 1 ELSE 2 END, priority, created_at, id "
+        "LIMIT :limit",
+        parameters,
     )
-    return [_job(row) for row in rows]
+    if not only_live:
+        rows += tx.all(
+            f"SELECT {_COLUMNS} FROM jobs WHERE owner = :principal AND NOT {_IS_LIVE} "
+            "ORDER BY finished_at DESC, id LIMIT :limit",
+            parameters,
+        )
+    return [_job(row) for row in rows[:limit]]
 
 
 def of_subject(tx: Reading, subject_kind: str, subject_id: str) -> list[Job]:
@@ -212,8 +220,8 @@ def of_subject(tx: Reading, subject_kind: str, subject_id: str) -> list[Job]:
 
 
 def counts(tx: Reading) -> dict[tuple[str, str], int]:
-    """How many jobs there are by (kind, state)."""
-    rows = tx.all("SELECT kind, state, count(*) FROM jobs GROUP BY kind, state")
+    """How many live jobs there are by (kind, state)."""
+    rows = tx.all(f"SELECT kind, state, count(*) FROM jobs WHERE {_IS_LIVE} GROUP BY kind, state")
     return {(str(kind), str(state)): int(count) for kind, state, count in rows}
 
 

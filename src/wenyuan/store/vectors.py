@@ -179,8 +179,9 @@ def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.
     It is computed from the stored vectors.
     """
     rows = tx.all(
-        "SELECT c.key, v.vector FROM json_each(:keys) AS j JOIN chunks AS c ON c.key = CAST(j.value AS BIGINT) "
-        "AND c.enabled = 1 JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash",
+        "SELECT c.key, v.vector FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN vectors AS v "
+        "WHERE c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
+        "AND v.model_key = :model AND v.input_hash = c.input_hash",
         {"keys": json.dumps([int(key) for key in chunk_keys]), "model": model},
     )
     if not rows:

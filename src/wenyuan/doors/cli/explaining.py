@@ -113,7 +113,7 @@ def _show_candidates(session: Session, candidates: Mapping[str, Any], hits: Sequ
     """The lists side by side, one line a rank; a candidate that became a hit shows its place among them."""
     say, out = session.say, session.out
     places = {hit["chunk"]: rank for rank, hit in enumerate(hits, start=1)}
-    names = {hit["chunk"]: hit["document"] for hit in hits}
+    names = candidates["documents"]
     out.line("")
     out.line((say("explain.candidates", kb=candidates["knowledge_base"]), "bold"))
     lists = [candidates[arm] for arm in _ARMS]
@@ -135,7 +135,7 @@ def _candidate(arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int
         return ""
     score = f"({one[_SCORES[arm]]:.3g})"
     if one["chunk"] not in places:
-        return f"{one['chunk'] or '#' + str(one['key'])} {score}", "dim"
+        return f"{names.get(one['chunk'], '#' + str(one['key']))} {score}", "dim"
     return f"[{places[one['chunk']]}] {names[one['chunk']]} {score}", "bold"
 
 

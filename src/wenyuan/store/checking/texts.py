@@ -40,7 +40,7 @@ def _violations(tx: Reading, revision_id: str, name: str, chunk_count: int, text
     """At most one violation of each kind: where one passage is wrong, all behind it may be."""
     found: dict[str, Violation] = {}
     text = _Text(tx, revision_id)
-    expected = 0
+    counted = expected = 0
     for seq, words, start, end, heading_path, context, stored_hash in _chunks(tx, revision_id):
         if seq != expected:
             found.setdefault("order", CHUNKS_ORDERED.violated(name=name, seq=expected))
@@ -48,8 +48,8 @@ def _violations(tx: Reading, revision_id: str, name: str, chunk_count: int, text
             found.setdefault("text", CHUNK_TRUE.violated(name=name, seq=seq))
         if input_hash(embedding_input(json.loads(heading_path), context, words)) != stored_hash:
             found.setdefault("hash", HASH_TRUE.violated(name=name, seq=seq))
+        counted += 1
         expected = seq + 1
-    counted = chunks.staged(tx, revision_id).chunks
     if counted != chunk_count:
         found["count"] = CHUNKS_COUNTED.violated(name=name, found=counted, expected=chunk_count)
     length = text.length()

@@ -222,7 +222,8 @@ CREATE TABLE jobs (
 );
 CREATE UNIQUE INDEX jobs_one_live ON jobs (subject_kind, subject_id, kind)
   WHERE state IN ('queued', 'running', 'waiting');
-CREATE INDEX jobs_to_claim ON jobs (priority, created_at) WHERE state IN ('queued', 'running', 'waiting');
+CREATE INDEX jobs_to_claim ON jobs (priority, created_at, id) WHERE state IN ('queued', 'running', 'waiting');
+CREATE INDEX jobs_running ON jobs (worker) WHERE state = 'running';
 CREATE INDEX jobs_by_subject ON jobs (subject_kind, subject_id);
 
 CREATE TABLE traces (
