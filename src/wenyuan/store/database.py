@@ -3,8 +3,10 @@
 A statement is SQL text with `:name` parameters inside the subset that SQLite and PostgreSQL share.
 Lists travel as one JSON parameter, `IN (SELECT value FROM json_each(:ids))`; the values are text to
 PostgreSQL, so a number is cast, and a list within the list is taken apart with `json(value) ->> 0`.
-A parameter has a type where it meets a column; elsewhere it is cast. Transactions are visible:
-everything in this package takes the transaction it runs in as its first argument.
+A parameter has a type where it meets a column; elsewhere it is cast. `CROSS JOIN` fixes the order of
+a join for SQLite, which plans without statistics and would not begin with a short list; PostgreSQL
+orders it as it likes. Transactions are visible: everything in this package takes the transaction it
+runs in as its first argument.
 """
 
 from __future__ import annotations
