@@ -117,7 +117,7 @@ def _questions(passages: Sequence[str]) -> list[str]:
     questions = []
     for passage in passages[::step][:_QUERIES]:
         words = passage.split()
-        questions.append(" ".join(words[3:9]) if len(words) > 12 else passage[10:26])
+        questions.append(" ".join(words[3:9]) if len(words) > 12 else passage[10:26].strip())
     return list(dict.fromkeys(questions))
 
 

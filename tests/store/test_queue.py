@@ -331,6 +331,16 @@ def test_each_claim_counts_as_an_attempt_until_there_is_progress(library: Librar
     assert (lease.job.attempts, lease.job.stage, lease.job.done, lease.job.total) == (2, "embedding", 32, 100)
 
 
+def test_beginning_again_is_no_progress(library: LibraryBuilder) -> None:
+    library.enqueue("ingest", "a", "kb")
+    for attempt in (1, 2, 3):
+        lease = _claimed(library.database)
+        assert lease.job.attempts == attempt
+        with library.database.write() as tx:
+            queue.progress(tx, lease, "reading", 0, 0)
+            queue.wait(tx, lease, _PROBLEM, 0)
+
+
 def test_handing_a_job_back_is_no_attempt(library: LibraryBuilder) -> None:
     library.enqueue("ingest", "a", "kb")
     for _ in range(5):

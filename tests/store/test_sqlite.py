@@ -22,6 +22,7 @@ from wenyuan.errors import (
     WenyuanError,
 )
 from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
+from wenyuan.types import Posting
 
 _COUNT = "SELECT value FROM counters WHERE name = 'chunk'"
 _GROW = "INSERT INTO counters (name, value) VALUES (:name, 0)"
@@ -345,6 +346,22 @@ def test_a_damaged_database_says_so(library: LibraryBuilder) -> None:
 def test_a_sound_database_has_no_problems(library: LibraryBuilder) -> None:
     library.published(library.knowledge_base(), "/a.md", "some words")
     assert library.database.integrity_problems() == []
+
+
+def test_a_database_that_was_written_to_since_it_was_read_has_no_problems(database: SqliteDatabase) -> None:
+    with database.write() as tx:
+        tx.lexical.create(tx, 50)
+    for start in range(0, 600, 50):
+        postings = [
+            (key, Posting("", "", " ".join(f"w{key * n % 97}" for n in range(150)), ""))
+            for key in range(start, start + 50)
+        ]
+        with database.write() as tx:
+            tx.lexical.add(tx, 50, postings)
+            tx.lexical.remove(tx, 50, range(start, start + 20))
+        assert database.integrity_problems() == []
+        with database.read() as tx:
+            assert len(tx.lexical.search(tx, 50, ["w1"], [], 1000)) > 0
 
 
 def test_a_database_that_is_cut_short_says_so(library: LibraryBuilder) -> None:

@@ -134,10 +134,18 @@ class SqliteDatabase:
             return self._connect(writable=False)
 
     def integrity_problems(self) -> list[str]:
-        """SQLite's own verdict on the file; empty when it is sound."""
+        """SQLite's own verdict on the file; empty when it is sound.
+
+        It is given on a new connection: on a used one FTS5 compares the file with what it remembers
+        of it, and calls it damaged where others have written since.
+        """
         try:
-            with self.read() as tx:
-                return [str(row[0]) for row in tx.all("PRAGMA integrity_check(20)") if row[0] != "ok"]
+            with self._translated():
+                connection = self._connect(writable=False)
+                try:
+                    return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
+                finally:
+                    connection.close()
         except LibraryDamaged as error:
             return [str(error.details["reason"])]
 
