@@ -88,6 +88,7 @@ def test_the_score_is_bm25_of_what_is_there(
     number = _indexed(database, dict(enumerate(postings)))
     with database.write() as tx:
         tx.lexical.remove(tx, number, removed)
+    with database.read() as tx:
         assert tx.lexical.size(tx, number) == len(set(range(len(postings))) - removed)
     left = {key: posting for key, posting in enumerate(postings) if key not in removed}
     found = _search(database, number, list(dict.fromkeys(tokens)))
@@ -166,3 +167,17 @@ def test_a_failed_transaction_leaves_no_postings(database: SqliteDatabase) -> No
         tx.lexical.remove(tx, number, [1])
         raise KeyboardInterrupt
     assert [key for key, _ in _search(database, number, ["word"])] == [1]
+
+
+def test_in_a_large_index_rare_tokens_choose_and_frequent_ones_help_to_rank(database: SqliteDatabase) -> None:
+    common = {key: Posting("", "", "pump " + "filler " * 5, "") for key in range(100, 6100)}
+    rare = {key: Posting("", "", f"seal {'pump' if key == 7 else 'valve'} " + "filler " * 4, "") for key in range(30)}
+    number = _indexed(
+        database, {**common, **rare, **{key: Posting("", "", "filler", "") for key in range(7000, 14000)}}
+    )
+    found = _search(database, number, ["pump", "seal"], limit=10)
+    assert found[0][0] == 7
+    assert {key for key, _ in found} <= set(rare)
+    # Where the rare tokens give too few, frequent ones choose as well.
+    assert len(_search(database, number, ["pump", "seal"], limit=50)) == 50
+    assert _search(database, number, ["pump"], limit=3)[0][0] == 7

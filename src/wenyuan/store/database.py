@@ -91,7 +91,8 @@ class LexicalIndex(Protocol):
     ) -> list[tuple[int, float]]:
         """Return (chunk key, score) of chunks that hold any token and none excluded, best first.
 
-        The score is BM25 (Robertson & Zaragoza 2009), larger is better, ties by chunk key.
+        The score is BM25 (Robertson & Zaragoza 2009), larger is better, ties by chunk key. In a large
+        index the rarest tokens choose the candidates, and frequent ones only help to rank them.
         """
         ...
 

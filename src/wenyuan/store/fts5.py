@@ -9,14 +9,18 @@ and dropping cheap, and keeps document frequencies those of one knowledge base.
 from __future__ import annotations
 
 import json
+import math
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from wenyuan.store.database import Reading, Writing
 from wenyuan.types import Posting
 
 # A name outranks a heading, a heading the body; aliases are canonical, rare and exact.
 _WEIGHTS = "5.0, 4.0, 1.0, 1.5"
+
+_POSTINGS_SCORED = 5000
+_RESCORED = 100
 
 _TOKENIZER = "ascii tokenchars '" + string.punctuation.replace("'", "''").replace('"', '""') + "'"
 
@@ -50,17 +54,37 @@ class Fts5Index:
     def search(
         self, tx: Reading, number: int, tokens: Sequence[str], excluded: Sequence[str], limit: int
     ) -> list[tuple[int, float]]:
-        if not tokens:
+        frequency = self.document_frequency(tx, number, tokens)
+        rare, frequent = _split(frequency, limit)
+        if not rare:
             return []
-        match = " OR ".join(_quoted(token) for token in tokens)
+        match = " OR ".join(_quoted(token) for token in rare)
         if excluded:
             match = f"({match}) NOT ({' OR '.join(_quoted(token) for token in excluded)})"
         rows = tx.all(
-            f"SELECT rowid, rank FROM {_table(number)} WHERE {_table(number)} MATCH :match "
-            f"AND rank MATCH 'bm25({_WEIGHTS})' ORDER BY rank, rowid LIMIT :limit",
-            {"match": match, "limit": limit},
+            f"SELECT rowid, bm25({_table(number)}, {_WEIGHTS}) AS score FROM {_table(number)} "
+            f"WHERE {_table(number)} MATCH :match ORDER BY score, rowid LIMIT :limit",
+            {"match": match, "limit": max(limit, _RESCORED) if frequent else limit},
         )
-        return [(int(key), -float(score)) for key, score in rows]
+        scores = {int(key): -float(score) for key, score in rows}
+        if frequent:
+            self._add_frequent(tx, number, scores, {token: frequency[token] for token in frequent})
+        return sorted(scores.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
+
+    def _add_frequent(self, tx: Reading, number: int, scores: dict[int, float], frequency: Mapping[str, int]) -> None:
+        """Add what frequent tokens say of the candidates: their IDF, as in a chunk of average length."""
+        size = self.size(tx, number)
+        candidates = json.dumps(list(scores))
+        for token, count in frequency.items():
+            idf = math.log((size - count + 0.5) / (count + 0.5))
+            if idf <= 0:
+                continue
+            for (key,) in tx.all(
+                f"SELECT rowid FROM {_table(number)} WHERE {_table(number)} MATCH :token "
+                "AND +rowid IN (SELECT value FROM json_each(:candidates))",
+                {"token": _quoted(token), "candidates": candidates},
+            ):
+                scores[int(key)] += idf
 
     def document_frequency(self, tx: Reading, number: int, tokens: Sequence[str]) -> dict[str, int]:
         rows = tx.all(
@@ -71,8 +95,14 @@ class Fts5Index:
         return {token: counted.get(token, 0) for token in tokens}
 
     def size(self, tx: Reading, number: int) -> int:
-        row = tx.first(f"SELECT count(*) FROM {_table(number)}_docsize")
-        return int(row[0]) if row else 0
+        # The averages record begins with the number of rows, as a varint; counting them reads them all.
+        row = tx.first(f"SELECT block FROM {_table(number)}_data WHERE id = 1")
+        size = 0
+        for byte in row[0] if row else b"":
+            size = size << 7 | byte & 0x7F
+            if byte < 0x80:
+                break
+        return size
 
     def keys(self, tx: Reading, number: int, after: int, limit: int) -> list[int]:
         rows = tx.all(
@@ -80,6 +110,22 @@ class Fts5Index:
             {"after": after, "limit": limit},
         )
         return [int(row[0]) for row in rows]
+
+
+def _split(frequency: Mapping[str, int], limit: int) -> tuple[list[str], list[str]]:
+    """The tokens that choose the candidates, rarest first, and those that only help to rank them.
+
+    Scoring costs microseconds per chunk that holds any token, and in a large index a frequent token
+    is in thousands that a rare one then outranks. So the rare ones choose, as far as a budget of
+    postings goes, and at least as many candidates as are wanted twice over.
+    """
+    known = sorted((token for token, count in frequency.items() if count), key=lambda token: (frequency[token], token))
+    postings = 0
+    for position, token in enumerate(known):
+        if postings >= 2 * limit and postings + frequency[token] > _POSTINGS_SCORED:
+            return known[:position], known[position:]
+        postings += frequency[token]
+    return known, []
 
 
 def _table(number: int) -> str:
