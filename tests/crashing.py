@@ -39,7 +39,7 @@ def crash_again_and_again(folder: Path, kills: int, processes: int, seed: int) -
     Batches that were committed when a worker died must not be sent to the model again.
     """
     randomness = random.Random(seed)
-    sources = _write_sources(folder / "notes", files=2 * kills)
+    sources = _write_sources(folder / "notes", files=2 * kills * processes**2)
     home = folder / "library"
     home.mkdir()
     damage = Damage()

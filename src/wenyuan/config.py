@@ -78,7 +78,7 @@ def load_settings(library: Path, environment: Mapping[str, str]) -> Settings:
     if file.exists():
         try:
             stored = tomllib.loads(file.read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
             raise ConfigurationInvalid(setting="file", source=file, reason=str(error)) from error
         settings = _with_file(settings, stored, str(file))
     return _with_environment(settings, environment)
@@ -91,7 +91,7 @@ def _built_in() -> Settings:
 
 def _with_file(settings: Settings, stored: Mapping[str, Any], source: str) -> Settings:
     for name, values in stored.items():
-        if name == "models":
+        if name == "models" and isinstance(values, Mapping):
             models = {**settings.models, **{key: _model(key, value, source) for key, value in values.items()}}
             settings = replace(settings, models=models)
         elif name in _SECTIONS and isinstance(values, Mapping):
@@ -130,24 +130,18 @@ def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
             raise TypeError
         # TOML knows the kinds of its values; the environment gives text alone.
         converted = int(value) if kind is int else float(value)
-    except (TypeError, ValueError) as error:
+        if kind is int and isinstance(value, float):
+            raise TypeError
+    except (TypeError, ValueError, OverflowError) as error:
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is not {_KINDS[kind]}") from error
-    if not (0 if setting in _MAY_BE_ZERO else 1) <= converted < float("inf"):
+    if not 0 <= converted < float("inf") or (converted == 0 and setting not in _MAY_BE_ZERO):
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is out of range")
     return converted
 
 
 _KINDS = {str: "text", int: "a whole number", float: "a number"}
 # A zero limit or lease would stop all work; an overlap or a retention of nothing makes sense.
-_MAY_BE_ZERO = frozenset(
-    {
-        "defaults.chunk_overlap_columns",
-        "retention.trace_days",
-        "worker.poll_seconds",
-        "worker.lease_seconds",
-        "worker.lock_seconds",
-    }
-)
+_MAY_BE_ZERO = frozenset({"defaults.chunk_overlap_columns", "retention.trace_days"})
 
 
 def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:

@@ -106,6 +106,12 @@ class DocumentNotFound(RequestError):
     hint = "`wenyuan docs list` shows the documents with their ids."
 
 
+class DocumentAmbiguous(RequestError):
+    code = "document-ambiguous"
+    sentence = "{document!r} stands for more than one document."
+    hint = "Name it by its id; `wenyuan docs list` shows the ids."
+
+
 class CitationNotFound(RequestError):
     code = "citation-not-found"
     sentence = "The passage {citation!r} is not in this library."

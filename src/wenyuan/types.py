@@ -340,6 +340,8 @@ class Plan:
     """A question as it was read, before anything is looked up."""
 
     question: str
+    asked: str
+    """The question without the terms it excludes."""
     tokens: tuple[str, ...]
     """Lexical tokens, folded; words and bigrams."""
     aliases: tuple[str, ...]

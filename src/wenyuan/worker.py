@@ -15,8 +15,11 @@ from typing import IO
 
 from wenyuan.errors import (
     AttemptsExhausted,
+    DiskFull,
     JobCancelled,
     LeaseLost,
+    LibraryLocked,
+    LibraryReadOnly,
     ProviderUnavailable,
     StorageError,
     WenyuanError,
@@ -28,7 +31,9 @@ from wenyuan.store.database import Database, Writing
 from wenyuan.types import JobKind, Lease, Problem
 
 _LOG = logging.getLogger("wenyuan.worker")
-_LONGEST_DELAY_SECONDS = 600.0
+_LONGEST_BACKOFF_SECONDS = 600.0
+# A provider may ask for any delay; a person should still see the work go on some day.
+_LONGEST_DELAY_SECONDS = 86_400.0
 
 
 class WorkerName:
@@ -63,7 +68,10 @@ class WorkerName:
 
 
 def _locked(path: Path) -> IO[bytes] | None:
-    file = path.open("ab")
+    try:
+        file = path.open("ab")
+    except OSError:
+        return None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -158,8 +166,8 @@ class Worker:
             self._settle(lambda tx: queue.release(tx, lease))
         except JobCancelled:
             self._settle(lambda tx: _cancel(tx, lease))
-        except (ProviderUnavailable, StorageError) as error:
-            self._wait_or_fail(work, error)
+        except (ProviderUnavailable, DiskFull, LibraryLocked, LibraryReadOnly) as error:
+            self._put_off(work, error)
         except WenyuanError as error:
             problem = error.problem(work.stage, lease.job.attempts)
             self._settle(lambda tx: _fail(tx, lease, problem))
@@ -170,16 +178,19 @@ class Worker:
             problem = unexpected.problem(work.stage, lease.job.attempts)
             self._settle(lambda tx: _fail(tx, lease, problem))
 
-    def _wait_or_fail(self, work: Work, error: WenyuanError) -> None:
+    def _put_off(self, work: Work, error: WenyuanError) -> None:
+        """Try again later, as long as it takes: the job is not to blame, and its work must not be lost."""
         lease = work.lease
         problem = error.problem(work.stage, lease.job.attempts)
-        if lease.job.attempts >= self._limits.max_attempts:
-            self._settle(lambda tx: _fail(tx, lease, problem))
-            return
         asked = error.retry_after if isinstance(error, ProviderUnavailable) else None
-        backoff = min(2.0 ** (lease.job.attempts - 1), _LONGEST_DELAY_SECONDS) * self._random.uniform(0.5, 1.5)
-        delay = asked if asked is not None else backoff
-        self._settle(lambda tx: queue.wait(tx, lease, problem, int(delay * 1000)))
+
+        def put_off(tx: Writing) -> None:
+            waited = (tx.now - (lease.job.started_at or tx.now)) / 1000
+            backoff = min(max(1.0, waited / 4), _LONGEST_BACKOFF_SECONDS) * self._random.uniform(0.5, 1.5)
+            delay = min(backoff if asked is None else asked, _LONGEST_DELAY_SECONDS)
+            queue.wait(tx, lease, problem, int(delay * 1000))
+
+        self._settle(put_off)
 
     def _settle(self, write: Callable[[Writing], None]) -> None:
         try:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.store.library_builder import Added, LibraryBuilder
-from wenyuan.errors import DocumentNotFound, FileMalformed, WenyuanError
+from wenyuan.errors import DocumentAmbiguous, DocumentNotFound, FileMalformed, WenyuanError
 from wenyuan.store import documents, knowledge_bases
 from wenyuan.store.documents import DocumentRecord
 from wenyuan.types import LOCAL_PRINCIPAL, ChunkingConfig, Facts, Notice
@@ -194,9 +194,11 @@ def test_a_document_is_found_by_id_source_or_a_name_that_is_its_own(library: Lib
             other.document.id,
             single.document.id,
         ]
-        for reference in ("report.md", "none", ""):
+        for reference in ("none", ""):
             with pytest.raises(DocumentNotFound):
                 find(reference)
+        with pytest.raises(DocumentAmbiguous):
+            find("report.md")
         with pytest.raises(DocumentNotFound):
             documents.find(tx, "someone else", one.document.id)
 

@@ -14,7 +14,7 @@ _BODY = {"question": "苍鹭?", "stages": [{"name": "recall", "ms": 1.5, "lists"
 
 def test_a_trace_comes_back_as_it_was_kept(database: SqliteDatabase) -> None:
     with database.write() as tx:
-        journal.add_trace(tx, "trace_1", LOCAL_PRINCIPAL, "苍鹭?", "no-match", _BODY)
+        journal.keep_trace(tx, "trace_1", LOCAL_PRINCIPAL, "苍鹭?", "no-match", _BODY)
         assert journal.trace(tx, LOCAL_PRINCIPAL, "trace_1") == _BODY
         for principal, trace_id in (("someone else", "trace_1"), (LOCAL_PRINCIPAL, "trace_2")):
             with pytest.raises(TraceNotFound):
@@ -24,7 +24,7 @@ def test_a_trace_comes_back_as_it_was_kept(database: SqliteDatabase) -> None:
 def test_the_newest_traces_are_told_first_and_the_oldest_are_forgotten(database: SqliteDatabase) -> None:
     for number in range(5):
         with database.write() as tx:
-            journal.add_trace(tx, f"trace_{number}", LOCAL_PRINCIPAL, "?", None, {"number": number})
+            journal.keep_trace(tx, f"trace_{number}", LOCAL_PRINCIPAL, "?", None, {"number": number})
             tx.run("UPDATE traces SET created_at = :at WHERE id = :id", {"at": number * 10, "id": f"trace_{number}"})
     with database.write() as tx:
         assert [body["number"] for body in journal.recent_traces(tx, LOCAL_PRINCIPAL, 3)] == [4, 3, 2]

@@ -259,7 +259,7 @@ def _what_leaves(library: LibraryBuilder, added: list[Added]) -> list[Any]:
             seen += [sha256, library.blobs.forget_unused(tx, sha256)]
             purging.delete_document(tx, one.document.id)
     with library.database.write() as tx:
-        journal.add_trace(tx, "trace", LOCAL_PRINCIPAL, "?", None, {"a": [1, "二"]})
+        journal.keep_trace(tx, "trace", LOCAL_PRINCIPAL, "?", None, {"a": [1, "二"]})
         seen += [journal.trace(tx, LOCAL_PRINCIPAL, "trace"), journal.recent_traces(tx, LOCAL_PRINCIPAL, 5)]
         seen.append(journal.forget_traces(tx, tx.now + 1))
         for table in ("documents", "revisions", "chunks", "keys", "vectors", "vector_codes", "changes", "blobs"):

@@ -19,8 +19,6 @@ from wenyuan.store.sqlite import SqliteDatabase
 _MAY_SCAN = {
     "FROM schema_migrations": "schema_migrations",
     "kind = 'vector' AND state <> 'retired'": "index_generations",
-    "d.name = :reference": "d",
-    "sum(x.done)": "d",
     "FROM traces": "traces",
     "NOT state IN": "jobs",
 }

@@ -321,24 +321,39 @@ def test_each_claim_counts_as_an_attempt_until_there_is_progress(library: Librar
         lease = _claimed(library.database)
         assert lease.job.attempts == attempt
         assert lease.job.problem is None
-        with library.database.write() as tx:
-            queue.wait(tx, lease, _PROBLEM, 0)
+        _die(library.database, lease)
     lease = _claimed(library.database)
     with library.database.write() as tx:
         queue.progress(tx, lease, "embedding", 32, 100)
-        queue.wait(tx, lease, _PROBLEM, 0)
+    _die(library.database, lease)
     lease = _claimed(library.database)
     assert (lease.job.attempts, lease.job.stage, lease.job.done, lease.job.total) == (2, "embedding", 32, 100)
 
 
 def test_beginning_again_is_no_progress(library: LibraryBuilder) -> None:
+    """A file that kills its worker in the second batch gets as far each time, and no further."""
     library.enqueue("ingest", "a", "kb")
-    for attempt in (1, 2, 3):
+    for attempt in (1, 2, 3, 4):
         lease = _claimed(library.database)
         assert lease.job.attempts == attempt
         with library.database.write() as tx:
             queue.progress(tx, lease, "reading", 0, 0)
+            queue.progress(tx, lease, "reading", 512, 0)
+        _die(library.database, lease)
+
+
+def test_what_others_are_to_blame_for_is_no_attempt(library: LibraryBuilder) -> None:
+    library.enqueue("embed", "a", "kb")
+    for _ in range(3):
+        lease = _claimed(library.database)
+        assert lease.job.attempts == 1
+        with library.database.write() as tx:
             queue.wait(tx, lease, _PROBLEM, 0)
+
+
+def _die(database: SqliteDatabase, lease: Lease) -> None:
+    with database.write() as tx:
+        assert queue.expire_leases_of(tx, lease.worker) == 1
 
 
 def test_handing_a_job_back_is_no_attempt(library: LibraryBuilder) -> None:

@@ -8,14 +8,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from wenyuan.errors import WenyuanError
+from wenyuan.errors import ConfigurationError, ProviderError, TraceNotFound
 from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
+from wenyuan.flows.tracing import keep_trace, with_answer
 from wenyuan.language.aliases import aliases
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
+from wenyuan.rules.embedding_input import batches
 from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
-from wenyuan.store import indexes
+from wenyuan.rules.selection import asks_exactly
+from wenyuan.store import indexes, journal
 from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, Scope, SearchResult
 
 _PASSAGES = 5
@@ -23,7 +26,6 @@ _SENTENCES = 24
 _CITED = 3
 _OPENINGS = 2
 _OPENING_COLUMNS = 700
-_SENTENCE_SECONDS = 20.0
 _LIKELY_ABOVE_FLOOR = 0.1
 _LIKELY_WORDS = 0.5
 _EXACTNESS_WORTH: Mapping[Exactness, float] = {"about": 1.0, "mentions": 0.7, "none": 0.3}
@@ -51,6 +53,11 @@ def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOption
     Raises what `retrieve` raises; what fails after it is named in the search's `degraded`.
     """
     found = retrieve(tools, question, scope, options)
+    made = _answered(tools, found)
+    return replace(made, search=_kept(tools, scope, made))
+
+
+def _answered(tools: Retrieving, found: SearchResult) -> Answer:
     if not found.hits:
         return Answer(found.question, found.explanation, (), "none", "fallback", found)
     hits = found.hits[:_PASSAGES]
@@ -62,6 +69,16 @@ def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOption
     citations = tuple(_citation(number, hits[one.passage], one) for number, one in enumerate(chosen, start=1))
     text = "\n".join(f"{citation.quote} [{citation.number}]" for citation in citations)
     return Answer(found.question, text, citations, "likely", "extractive", found)
+
+
+def _kept(tools: Retrieving, scope: Scope, made: Answer) -> SearchResult:
+    """Add what was made of it to the search's trace, where that was kept."""
+    try:
+        with tools.database.read() as tx:
+            body = journal.trace(tx, scope.principal, made.search.trace_id)
+    except TraceNotFound:
+        return made.search
+    return keep_trace(tools.database, scope, made.search, with_answer(body, made))
 
 
 def _chosen(evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
@@ -93,10 +110,10 @@ def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tu
     matched, whole = shares[: len(sentences)], shares[len(sentences) :]
     try:
         embedder = _embedder(tools, hits)
-        similarities = _similarities(embedder, found.question, sentences) if embedder is not None else None
+        similarities = _similarities(tools, embedder, found.plan, sentences) if embedder is not None else None
         floor = embedder.similarity_floor if embedder is not None else None
         return _Evidence(sentences, matched, whole, similarities, floor), found
-    except WenyuanError as error:
+    except (ProviderError, ConfigurationError) as error:
         degraded = replace(found, degraded=(*found.degraded, f"answer: {error.code}"))
         return _Evidence(sentences, matched, whole, None, None), degraded
 
@@ -110,10 +127,14 @@ def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
     return tools.embedder_for(generation.recipe["model"]) if generation is not None else None
 
 
-def _similarities(embedder: Embedder, question: str, sentences: Sequence[Sentence]) -> list[float]:
-    query = embedder.embed([question], "query", _SENTENCE_SECONDS)[0]
-    made = embedder.embed([sentence.text for sentence in sentences], "passage", _SENTENCE_SECONDS)
-    return [float(value) for value in made @ query]
+def _similarities(tools: Retrieving, embedder: Embedder, plan: Plan, sentences: Sequence[Sentence]) -> list[float]:
+    query = embedder.embed([plan.asked], "query", tools.embed_seconds)[0]
+    inputs = ((sentence.text, len(sentence.text)) for sentence in sentences)
+    return [
+        float(value)
+        for batch in batches(inputs, embedder.max_batch_texts, embedder.max_batch_characters)
+        for value in embedder.embed(batch, "passage", tools.embed_seconds) @ query
+    ]
 
 
 def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence[str]) -> list[float]:
@@ -147,11 +168,9 @@ def _grounded(found: SearchResult, evidence: _Evidence) -> Grounded:
     plan = found.plan
     if not evidence.sentences:
         return "unlikely"
-    if plan.dates or plan.versions or plan.codes:
+    if asks_exactly(plan):
         return "likely" if any(hit.exactness != "none" for hit in found.hits) else "unlikely"
     if max(evidence.passages_matched) >= _LIKELY_WORDS:
-        return "likely"
-    if evidence.similarities is not None and evidence.similarity_floor is None:
         return "likely"
     near = [*(evidence.similarities or ()), *(hit.similarity for hit in found.hits if hit.similarity is not None)]
     return "likely" if _is_close(evidence, near) else "unlikely"

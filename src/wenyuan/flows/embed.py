@@ -16,7 +16,6 @@ from wenyuan.store.rows import to_json
 from wenyuan.types import Document, IndexGeneration, ModelIdentity, Revision
 
 _WINDOW_CHUNKS = 256
-_CALL_SECONDS = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +24,8 @@ class Embedding:
 
     database: Database
     embedder_for: Callable[[str], Embedder]
+    seconds_for: Callable[[str], float]
+    """How long one call to a model may take."""
     new_id: Callable[[str], str]
 
 
@@ -35,6 +36,7 @@ class _Target:
     generation: IndexGeneration
     model_key: int
     done: int
+    call_seconds: float
 
 
 def fingerprint(identity: ModelIdentity) -> str:
@@ -53,7 +55,7 @@ def embed(tools: Embedding, work: Work) -> None:
         return
     total, done = target.revision.chunk_count, target.done
     for batch in _batches(tools, target, embedder):
-        made = embedder.embed([text for _, text in batch], "passage", _CALL_SECONDS)
+        made = embedder.embed([text for _, text in batch], "passage", target.call_seconds)
         with tools.database.write(durable=False) as tx:
             work.hold(tx)
             vectors.save(tx, target.model_key, [input_hash for input_hash, _ in batch], made)
@@ -93,11 +95,11 @@ def _begin(tools: Embedding, work: Work) -> tuple[Embedder | None, _Target | Non
         done = revision.chunk_count - vectors.count_missing(tx, key, revision.id)
         indexes.record_progress(tx, generation.id, revision.id, "pending", done, revision.chunk_count)
         work.progress(tx, "embedding", done, revision.chunk_count)
-    return embedder, _Target(document, revision, generation, key, done)
+    return embedder, _Target(document, revision, generation, key, done, tools.seconds_for(model))
 
 
 def _batches(tools: Embedding, target: _Target, embedder: Embedder) -> Iterator[list[tuple[bytes, str]]]:
-    """Inputs without a vector, similar lengths together: padding is what a local model wastes time on."""
+    """Inputs without a vector, similar lengths together: a model that pads its batches wastes least that way."""
     after = -1
     while True:
         with tools.database.read() as tx:

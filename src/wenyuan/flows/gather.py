@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wenyuan.errors import PathNotFound
+from wenyuan.errors import InvalidValue, PathNotFound
 
 EXCLUDED_NAMES = (
     ".*",
@@ -48,14 +48,23 @@ def gather(paths: Sequence[Path], exclude: Sequence[str], library: Path, gatheri
     """Yield the absolute path of every file meant, each once, folders in alphabetical order.
 
     `exclude` holds glob patterns for names or for paths below the folder given. Links to folders
-    are not followed, and the library itself is never added. Raises `PathNotFound`.
+    are not followed, and the library itself is never added. Raises `PathNotFound`, or `InvalidValue`
+    for a path inside the library, before the first file.
     """
+    home = library.resolve()
+    for path in paths:
+        if not os.path.lexists(path):
+            raise PathNotFound(path=path)
+        if home in (path.resolve(), *path.resolve().parents):
+            raise InvalidValue(what="A path to add", value=str(path), reason="it lies in the library itself")
+    return _gather(paths, exclude, home, gathering)
+
+
+def _gather(paths: Sequence[Path], exclude: Sequence[str], home: Path, gathering: Gathering) -> Iterator[Path]:
     seen: set[Path] = set()
     for path in paths:
-        if not path.exists():
-            raise PathNotFound(path=path)
         absolute = Path(os.path.abspath(path))
-        files = _walk(absolute, exclude, library.resolve(), gathering) if absolute.is_dir() else iter((absolute,))
+        files = _walk(absolute, exclude, home, gathering) if absolute.is_dir() else iter((absolute,))
         for file in files:
             if file not in seen:
                 seen.add(file)

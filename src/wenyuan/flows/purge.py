@@ -25,11 +25,17 @@ def purge(database: Database, blobs: BlobDirectory, work: Work) -> None:
 def forget_text(database: Database, work: Work, revision_id: str) -> None:
     """Take away everything that was stored for a revision, but not the revision itself."""
     _unindex(database, work, revision_id)
+    with database.write(durable=False) as tx:
+        work.hold(tx)
+        purging.forget_keys(tx, revision_id)
+    _delete_text(database, work, revision_id)
+
+
+def _delete_text(database: Database, work: Work, revision_id: str) -> None:
     left = True
     while left:
         with database.write(durable=False) as tx:
             work.hold(tx)
-            purging.forget_keys(tx, revision_id)
             left = purging.delete_text_batch(tx, revision_id) > 0
 
 
@@ -42,7 +48,7 @@ def _unindex(database: Database, work: Work, revision_id: str) -> None:
 
 
 def _delete(database: Database, blobs: BlobDirectory, work: Work, revision_id: str, document_id: str) -> None:
-    forget_text(database, work, revision_id)
+    _delete_text(database, work, revision_id)
     with database.write(durable=False) as tx:
         work.hold(tx)
         sha256 = purging.delete_revision(tx, revision_id)

@@ -13,13 +13,12 @@ from wenyuan.errors import IndexIncompatible, IndexMissing
 from wenyuan.flows.embed import fingerprint
 from wenyuan.ports import Embedder
 from wenyuan.rules.observer import Observer
+from wenyuan.rules.selection import precise_dates
 from wenyuan.store import chunks, indexes, vectors
 from wenyuan.store.chunks import KeyMatch
 from wenyuan.store.database import Database
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import ArmName, KeyKind, KnowledgeBase, Plan, Scope
-
-_LONGEST_EXACT_DAYS = 31
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,16 +36,13 @@ class Recalling:
 class Recall:
     """What each list found in one knowledge base, best first.
 
-    `exact` says that the question names something precise (a version, a code, a name, a day, a
-    month), so that holding it outranks everything else. `best_similarity` is the best the vector
-    list saw, shown or not.
+    `best_similarity` is the best the vector list saw, shown or not.
     """
 
     knowledge_base: KnowledgeBase
     structured: tuple[KeyMatch, ...] = ()
     keyword: tuple[tuple[int, float], ...] = ()
     vector: tuple[tuple[int, float], ...] = ()
-    exact: bool = False
     best_similarity: float | None = None
     similarity_floor: float | None = None
 
@@ -81,13 +77,13 @@ def recall(
         if "vector" in arms and base.embedding_model:
             if base.embedding_model not in embedded:
                 embedded[base.embedding_model] = observe.or_keep(
-                    None, "embed", _embed, tools, observe, base.embedding_model, plan.question
+                    None, "embed", _embed, tools, observe, base.embedding_model, plan.asked
                 )
             query = embedded[base.embedding_model]
             if query is not None:
                 near[-1] = observe.or_keep([], "embed", _vector, tools, observe, base, query, scope, depth)
     return [
-        _joined(plan, base, future, found, embedded.get(base.embedding_model))
+        _joined(base, future, found, embedded.get(base.embedding_model))
         for base, future, found in zip(bases, lexical, near, strict=True)
     ]
 
@@ -96,7 +92,6 @@ Lexical = tuple[list[KeyMatch], list[tuple[int, float]]]
 
 
 def _joined(
-    plan: Plan,
     base: KnowledgeBase,
     lexical: Future[Lexical],
     near: list[tuple[int, float]],
@@ -106,12 +101,7 @@ def _joined(
     floor = query.similarity_floor if query is not None else None
     shown = near if floor is None else [found for found in near if found[1] >= floor]
     best = near[0][1] if near else None
-    return Recall(base, tuple(structured), tuple(keyword), tuple(shown), _is_exact(plan), best, floor)
-
-
-def _is_exact(plan: Plan) -> bool:
-    precise = any(date.last_day - date.first_day < _LONGEST_EXACT_DAYS for date in plan.dates)
-    return precise or bool(plan.versions) or bool(plan.codes) or bool(plan.names)
+    return Recall(base, tuple(structured), tuple(keyword), tuple(shown), best, floor)
 
 
 def _lexical(
@@ -125,9 +115,10 @@ def _lexical(
 ) -> Lexical:
     structured: list[KeyMatch] = []
     keyword: list[tuple[int, float]] = []
-    if "structured" in arms and (plan.dates or _values(plan)):
+    dates = precise_dates(plan)
+    if "structured" in arms and (dates or _values(plan)):
         with observe.stage("structured") as stage, tools.database.read() as tx:
-            structured = chunks.structured(tx, base.id, scope, plan.dates, _values(plan), depth)
+            structured = chunks.structured(tx, base.id, scope, dates, _values(plan), depth)
             stage.count = len(structured)
     if "keyword" in arms:
         with observe.stage("keyword") as stage, tools.database.read() as tx:

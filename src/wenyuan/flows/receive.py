@@ -9,7 +9,7 @@ from itertools import islice
 from pathlib import Path
 
 from wenyuan.errors import DocumentError, KnowledgeBaseArchived
-from wenyuan.store import documents, queue
+from wenyuan.store import documents, knowledge_bases, queue
 from wenyuan.store.blobs import BlobDirectory, StagedBlob
 from wenyuan.store.database import Database, Writing
 from wenyuan.types import Document, KnowledgeBase, Problem
@@ -55,6 +55,14 @@ def receive(tools: Receiving, knowledge_base: KnowledgeBase, files: Iterable[Pat
         yield from _receive_group(tools, knowledge_base, group)
 
 
+def _current(tx: Writing, knowledge_base: KnowledgeBase) -> KnowledgeBase:
+    """The knowledge base as it is now: it may have been deleted or archived while files were copied."""
+    current = knowledge_bases.by_id(tx, knowledge_base.id)
+    if current.state == "archived":
+        raise KnowledgeBaseArchived(name=current.name)
+    return current
+
+
 def _receive_group(tools: Receiving, knowledge_base: KnowledgeBase, group: list[Path]) -> list[Received]:
     staged: list[tuple[str, str, StagedBlob]] = []
     results: list[Received] = []
@@ -65,7 +73,8 @@ def _receive_group(tools: Receiving, knowledge_base: KnowledgeBase, group: list[
             except DocumentError as error:
                 results.append(Received(_readable(path), None, None, None, error.problem("receiving")))
         with tools.database.write() as tx:
-            results += [_store(tx, tools, knowledge_base, source, name, blob) for source, name, blob in staged]
+            current = _current(tx, knowledge_base)
+            results += [_store(tx, tools, current, source, name, blob) for source, name, blob in staged]
         return results
     finally:
         for _, _, blob in staged:
@@ -90,7 +99,7 @@ def receive_text(tools: Receiving, knowledge_base: KnowledgeBase, source: str, n
     blob = tools.blobs.stage_bytes(content, name, tools.file_bytes)
     try:
         with tools.database.write() as tx:
-            return _store(tx, tools, knowledge_base, source, name, blob)
+            return _store(tx, tools, _current(tx, knowledge_base), source, name, blob)
     finally:
         tools.blobs.discard(blob)
 
@@ -142,17 +151,21 @@ def _add_revision(
 
 
 def retry(tx: Writing, new_id: Callable[[str], str], record: documents.DocumentRecord) -> None:
-    """Put a failed or cancelled revision's work back in the queue; it goes on where it stopped."""
+    """Put a failed or cancelled revision's work, or the vectors of what is served, back in the queue.
+
+    It goes on where it stopped.
+    """
     document, revision = record.document, record.latest
-    ingest = revision.state != "ready"
+    ingest = revision.state in ("failed", "cancelled")
     if ingest:
         documents.set_state(tx, revision.id, "pending", "queued")
+    subject = revision.id if ingest else document.serving_revision_id or revision.id
     queue.enqueue(
         tx,
         new_id("job"),
         "ingest" if ingest else "embed",
         "revision",
-        revision.id,
+        subject,
         document.knowledge_base_id,
         document.owner,
         PRIORITY_INGEST if ingest else PRIORITY_EMBED,

@@ -10,15 +10,16 @@ from dataclasses import dataclass, field
 from wenyuan.errors import EmptyQuestion, InvalidValue
 from wenyuan.flows.empty import why_empty
 from wenyuan.flows.recall import Recall, Recalling, recall
-from wenyuan.flows.tracing import trace_body
+from wenyuan.flows.tracing import keep_trace, trace_body
 from wenyuan.language.highlights import highlights
+from wenyuan.language.postings import read_chunk
 from wenyuan.language.questions import read_question
 from wenyuan.ports import Embedder
 from wenyuan.rules.explanations import explain_empty, explain_found
 from wenyuan.rules.fusion import reciprocal_rank_fusion
 from wenyuan.rules.observer import Observer
 from wenyuan.rules.selection import EXACTNESS, Ranked, exact_first, without_duplicates
-from wenyuan.store import chunks, journal, knowledge_bases
+from wenyuan.store import chunks, knowledge_bases
 from wenyuan.store.database import Database
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import ArmName, Hit, KnowledgeBase, Passage, Plan, Scope, SearchResult
@@ -125,9 +126,7 @@ def _fuse(observe: Observer, found: Sequence[Recall]) -> list[tuple[int, float]]
 
 def _exact_first(observe: Observer, fused: Sequence[tuple[int, float]], found: Sequence[Recall]) -> list[Ranked]:
     with observe.stage("exact") as stage:
-        strengths = {
-            match.chunk_key: match.strength for one in found if one.exact for match in one.structured if match.exact
-        }
+        strengths = {match.chunk_key: match.strength for one in found for match in one.structured if match.exact}
         ordered = exact_first(fused, strengths)
         stage.count = sum(ranked.tier == 0 for ranked in ordered)
         return ordered
@@ -157,14 +156,27 @@ def _select(
 ) -> list[Hit]:
     with observe.stage("select") as stage:
         shown = [ranked for ranked in ordered if ranked.chunk_key in passages]
-        kept, dropped = without_duplicates(shown, passages)
+        excluded = {one.chunk_key for one in shown if _is_excluded(plan, passages[one.chunk_key])}
+        kept, dropped = without_duplicates([one for one in shown if one.chunk_key not in excluded], passages)
         stage.count = min(len(kept), options.top_k)
         stage.details["dropped"] = [
-            {"chunk": passages[key].chunk_id, "reason": f"same text as {passages[other].chunk_id}"}
-            for key, other in dropped
+            *({"chunk": passages[key].chunk_id, "reason": "holds an excluded word"} for key in sorted(excluded)),
+            *(
+                {"chunk": passages[key].chunk_id, "reason": f"same text as {passages[other].chunk_id}"}
+                for key, other in dropped
+            ),
         ]
         ranks = _ranks(found)
         return [_hit(plan, passages[one.chunk_key], one, ranks, found) for one in kept[: options.top_k]]
+
+
+def _is_excluded(plan: Plan, passage: Passage) -> bool:
+    """Whether a passage holds a word the question excludes; the keyword list alone would not have shown it."""
+    if not plan.excluded:
+        return False
+    posting, _ = read_chunk(passage.document_name, passage.chunk)
+    tokens = f"{posting.name} {posting.heading} {posting.body} {posting.alias}".split()
+    return not set(plan.excluded).isdisjoint(tokens)
 
 
 def _ranks(found: Sequence[Recall]) -> dict[int, dict[ArmName, int]]:
@@ -237,7 +249,4 @@ def _conclude(
         explanation=explanation,
         plan=plan,
     )
-    body = trace_body(result, observe, bases, scope, found, passages, reason)
-    with tools.database.write(durable=False) as tx:
-        journal.add_trace(tx, result.trace_id, scope.principal, plan.question, result.why_empty, body)
-    return result
+    return keep_trace(tools.database, scope, result, trace_body(result, observe, bases, scope, found, passages, reason))

@@ -7,14 +7,39 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
+from wenyuan.errors import StorageError
 from wenyuan.flows.recall import Recall
 from wenyuan.language.date_mentions import OPEN_YEAR
 from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer
-from wenyuan.types import Hit, JsonObject, KnowledgeBase, Passage, Plan, Scope, SearchResult
+from wenyuan.store import journal
+from wenyuan.store.database import Database
+from wenyuan.types import Answer, Hit, JsonObject, KnowledgeBase, Passage, Plan, Scope, SearchResult
+
+_TRACE_SECONDS = 2.0
+
+
+def keep_trace(database: Database, scope: Scope, result: SearchResult, body: JsonObject) -> SearchResult:
+    """Store a trace, and return the result; one that cannot be stored now is named as done without.
+
+    A search is worth more than its record, so it waits for other writers only briefly.
+    """
+    try:
+        with database.write(durable=False, lock_seconds=_TRACE_SECONDS) as tx:
+            journal.keep_trace(tx, result.trace_id, scope.principal, result.question, result.why_empty, body)
+    except StorageError as error:
+        return replace(result, degraded=(*result.degraded, f"trace: {error.code}"))
+    return result
+
+
+def with_answer(body: JsonObject, answer: Answer) -> JsonObject:
+    """A search's trace with what was made of it: how it was judged, and what was cited."""
+    cited = [{"chunk": one.chunk_id, "start": one.start, "end": one.end} for one in answer.citations]
+    made = {"grounded": answer.grounded, "finish_reason": answer.finish_reason, "citations": cited}
+    return {**body, "degraded": list(answer.search.degraded), "answer": made}
 
 
 def trace_body(

@@ -42,6 +42,7 @@ def read_question(question: str, now: datetime.date) -> Plan:
     notes += [f"excluded: {term}" for term in excluded_terms]
     return Plan(
         question=question,
+        asked=asked,
         tokens=tuple(_tokens(asked, reading.spans, located)),
         aliases=aliases(asked, asked=True).tokens,
         dates=reading.spans,

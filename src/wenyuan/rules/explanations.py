@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from wenyuan.rules.selection import precise_dates
 from wenyuan.types import Plan
 
 
@@ -73,7 +74,7 @@ def explain_found(passages: int, documents: int, language: str) -> str:
 
 def explain_unanswered(plan: Plan, language: str) -> str:
     """The sentence for passages that were found but do not seem to answer the question."""
-    asked = [*(date.text for date in plan.dates), *plan.versions, *plan.codes]
+    asked = [*dict.fromkeys(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes]
     if language == "zh":
         if asked:
             return f"文档中没有找到 {'、'.join(asked)}，因此不作回答。`wenyuan search` 可查看最接近的段落。"

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ParamSpec, TypeVar
 
-from wenyuan.errors import RequestError, WenyuanError
+from wenyuan.errors import ConfigurationError, ProviderError, WenyuanError
 from wenyuan.types import JsonObject
 
 Result = TypeVar("Result")
@@ -71,13 +71,12 @@ class Observer:
     ) -> Result:
         """Run a stage the journey can live without; where it fails, name the failure and return `kept`.
 
-        A mistake in the request is the caller's to know and passes through.
+        What a model or its configuration is not to blame for, such as a mistake in the request or a
+        database that cannot be read, is the caller's to know and passes through.
         """
         try:
             return run(*arguments, **options)
-        except RequestError:
-            raise
-        except WenyuanError as error:
+        except (ProviderError, ConfigurationError) as error:
             self.degrade(f"{name}: {degradation(error)}", error.message)
             return kept
 

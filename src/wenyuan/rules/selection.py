@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from wenyuan.types import Exactness, Passage
+from wenyuan.types import DateSpan, Exactness, Passage, Plan
 
 _HEADING_STRENGTH = 2
 
@@ -21,6 +21,22 @@ class Ranked:
     chunk_key: int
     score: float
     tier: int
+
+
+_PRECISE_DAYS = 31
+
+
+def precise_dates(plan: Plan) -> tuple[DateSpan, ...]:
+    """The dates a question asks for exactly: days, and ranges up to a month.
+
+    What lies in a whole quarter or year is too much to outrank everything else; its words find it.
+    """
+    return tuple(date for date in plan.dates if date.last_day - date.first_day < _PRECISE_DAYS)
+
+
+def asks_exactly(plan: Plan) -> bool:
+    """Whether a question names a day, a month, a version or a code, which an answer must hold."""
+    return bool(precise_dates(plan) or plan.versions or plan.codes)
 
 
 def exact_first(fused: Sequence[tuple[int, float]], strengths: Mapping[int, int]) -> list[Ranked]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import re
 from dataclasses import dataclass
 
-from wenyuan.errors import CitationNotFound, NothingToRetry
+from wenyuan.errors import CitationNotFound, FileVanished, JobCancelled, NothingToRetry
 from wenyuan.flows.receive import retry
 from wenyuan.flows.remove import cancel_revision, hide_document
 from wenyuan.identifiers import new_id
@@ -16,6 +17,7 @@ from wenyuan.store.documents import DocumentRecord
 from wenyuan.types import Anchor, Chunk, Document, Job, Problem, Revision, SemanticState
 
 _CONTEXT_CHARACTERS = 400
+_SEQUENCE_NUMBER = re.compile("[0-9]{1,9}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,7 @@ class Documents:
         """The place a citation (`REVISION.CHUNK`) leads to. Raises `CitationNotFound`."""
         revision_id, _, seq = citation.rpartition(".")
         with self._database.read() as tx:
-            found = documents.revision(tx, revision_id) if seq.isdecimal() else None
+            found = documents.revision(tx, revision_id) if _SEQUENCE_NUMBER.fullmatch(seq) else None
             if found is None or found[0].owner != self._principal:
                 raise CitationNotFound(citation=citation)
             document, revision, _ = found
@@ -157,8 +159,12 @@ class Documents:
         )
 
     def original(self, reference: str) -> bytes:
-        """The bytes of a document's newest revision, as they were added."""
-        return self._blobs.path(self.find(reference).latest.blob_sha256).read_bytes()
+        """The bytes of a document's newest revision, as they were added. Raises `FileVanished` where they are gone."""
+        path = self._blobs.path(self.find(reference).latest.blob_sha256)
+        try:
+            return path.read_bytes()
+        except FileNotFoundError as error:
+            raise FileVanished(path=path) from error
 
 
 def _view(tx: Reading, record: DocumentRecord) -> DocumentView:
@@ -172,19 +178,22 @@ def _view(tx: Reading, record: DocumentRecord) -> DocumentView:
         latest=latest,
         searchable=document.serving_revision_id is not None and document.enabled and knowledge_base.state == "active",
         updating=document.serving_revision_id is not None and document.serving_revision_id != latest.id,
-        semantic=_semantic(tx, document, jobs, bool(knowledge_base.embedding_model)),
+        semantic=_semantic(tx, document, bool(knowledge_base.embedding_model)),
         waiting=waiting,
     )
 
 
-def _semantic(tx: Reading, document: Document, jobs: list[Job], embeds: bool) -> Semantic:
-    if not embeds or document.serving_revision_id is None:
+def _semantic(tx: Reading, document: Document, embeds: bool) -> Semantic:
+    """How far the vectors of what is served are; cancelled ones have failed until they are retried."""
+    serving = document.serving_revision_id
+    if not embeds or serving is None:
         return Semantic("none", 0, 0)
-    reached = indexes.progress(tx, document.serving_revision_id, "vector")
-    if reached is not None:
-        state: SemanticState = "ready" if reached.state == "ready" else "failed" if reached.problem else "pending"
-        return Semantic(state, reached.done, reached.total, reached.problem)
-    failed = next((job for job in reversed(jobs) if job.kind == "embed" and job.state == "failed"), None)
-    if failed is not None and failed is jobs[-1]:
-        return Semantic("failed", 0, 0, failed.problem)
-    return Semantic("pending", 0, 0)
+    reached = indexes.progress(tx, serving, "vector")
+    done, total = (reached.done, reached.total) if reached is not None else (0, 0)
+    if reached is not None and reached.state == "ready":
+        return Semantic("ready", done, total)
+    embedding = [job for job in queue.of_subject(tx, "revision", serving) if job.kind == "embed"]
+    if embedding and embedding[-1].state in ("failed", "cancelled"):
+        known = reached.problem if reached is not None else None
+        return Semantic("failed", done, total, known or embedding[-1].problem or JobCancelled().problem())
+    return Semantic("pending", done, total)

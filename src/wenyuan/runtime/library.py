@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import logging
 import os
 import random
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import count
@@ -16,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 
 from wenyuan.config import FILE_NAME, Settings, load_settings
-from wenyuan.errors import LibraryNotFound, LibraryReadOnly, NotALibrary, WenyuanError
+from wenyuan.errors import LibraryNotFound, LibraryReadOnly, NotALibrary, StorageError
 from wenyuan.flows.answer import answer
 from wenyuan.flows.embed import Embedding, embed
 from wenyuan.flows.gather import Gathering, gather
@@ -40,6 +41,7 @@ from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import LOCAL_PRINCIPAL, Answer, ArmName, ChunkingConfig, JobKind, JsonObject, Scope, SearchResult
 from wenyuan.worker import Worker, WorkerLimits, WorkerName, worker_name
 
+_LOG = logging.getLogger("wenyuan.library")
 _WATCH_SECONDS = 0.2
 _SERIAL = count(1)
 _ALL_ARMS: tuple[ArmName, ...] = ("structured", "keyword", "vector")
@@ -203,6 +205,7 @@ class Library:
 
         On Ctrl-C the current job is let go at its next batch, for the next worker to continue.
         """
+        self._forget_old_traces()
         taken: list[int] = []
         with self._worker() as worker:
             _watched(worker, lambda: taken.append(worker.drain(max_jobs)), self._watcher(watch))
@@ -210,6 +213,7 @@ class Library:
 
     def work(self, watch: Callable[[Progress], None] | None = None) -> None:
         """Work until `stop_working` or Ctrl-C."""
+        self._forget_old_traces()
         with self._worker() as worker:
             _watched(worker, worker.run, self._watcher(watch))
 
@@ -252,6 +256,15 @@ class Library:
     def _watcher(self, watch: Callable[[Progress], None] | None) -> Callable[[], None] | None:
         return None if watch is None else lambda: watch(self.jobs.progress())
 
+    def _forget_old_traces(self) -> None:
+        kept_ms = self.settings.retention.trace_days * 86_400_000
+        try:
+            with self._database.write(durable=False) as tx:
+                journal.forget_traces(tx, tx.now - kept_ms)
+        except StorageError as error:
+            # Housekeeping may wait; what was asked for meets the same error and answers for it.
+            _LOG.info("old traces were not removed: %s", error.message)
+
     def _worker(self) -> _RunningWorker:
         return _RunningWorker(self)
 
@@ -267,7 +280,7 @@ class _RunningWorker:
         self._reader = SandboxedReader(settings.limits)
         self._name = WorkerName(library.path / "workers", worker_name(next(_SERIAL)))
         ingesting = Ingesting(library._database, library._blobs, self._reader, new_id, _program())
-        embedding = Embedding(library._database, library.models.embedder, new_id)
+        embedding = Embedding(library._database, library.models.embedder, library.models.call_seconds, new_id)
 
         def do_ingest(work: Work) -> None:
             ingest(ingesting, work)
@@ -287,13 +300,7 @@ class _RunningWorker:
         )
         self._worker = Worker(library._database, perform, self._name, limits, random.Random())
         library._workers.append(self._worker)
-        self._forget_old_traces()
         return self._worker
-
-    def _forget_old_traces(self) -> None:
-        kept_ms = self._library.settings.retention.trace_days * 86_400_000
-        with self._library._database.write(durable=False) as tx:
-            journal.forget_traces(tx, tx.now - kept_ms)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -309,38 +316,28 @@ def _program() -> str:
 
 def _watched(worker: Worker, run: Callable[[], None], watch: Callable[[], None] | None) -> None:
     """Run a worker in a thread of its own, so that Ctrl-C reaches this one and stops it cleanly."""
-    failures: list[BaseException] = []
+    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="worker")
     # Not Thread.join: interrupted while it waits, it takes a thread for ended that is still at work.
-    ended = threading.Event()
-
-    def guarded() -> None:
-        try:
-            run()
-        except WenyuanError as error:
-            failures.append(error)
-        finally:
-            ended.set()
-
-    thread = threading.Thread(target=guarded, name="worker")
+    working = executor.submit(run)
     try:
-        thread.start()
-        while not ended.wait(_WATCH_SECONDS):
+        while wait_for([working], timeout=_WATCH_SECONDS).not_done:
             if watch is not None:
                 watch()
         if watch is not None:
             watch()
     finally:
         worker.stop()
-        if thread.ident is not None:
-            ended.wait()
-    if failures:
-        raise failures[0]
+        wait_for([working])
+        executor.shutdown()
+    working.result()
 
 
 def _make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if any(item.name != FILE_NAME for item in folder.iterdir()):
+        names = {item.name for item in folder.iterdir()}
+        # A database that has appeared meanwhile is another process opening the same new library.
+        if "wenyuan.db" not in names and names - {FILE_NAME}:
             raise NotALibrary(path=folder, reason="the folder holds other files")
     except (FileExistsError, NotADirectoryError) as error:
         raise NotALibrary(path=folder, reason="it is a file") from error

@@ -13,6 +13,7 @@ from wenyuan.errors import ModelNotConfigured
 from wenyuan.ports import Embedder
 from wenyuan.providers.registry import create_embedder
 
+_CALL_SECONDS = 60.0
 _LOG = logging.getLogger("wenyuan.models")
 
 
@@ -36,6 +37,11 @@ class Models:
                     raise ModelNotConfigured(model=name, known=", ".join(self.names()))
                 self._embedders[name] = create_embedder(name, settings, cache_directory(), _LOG.info)
             return self._embedders[name]
+
+    def call_seconds(self, name: str) -> float:
+        """How long one call to the model may take."""
+        settings = self._settings.models.get(name)
+        return settings.timeout_seconds if settings is not None else _CALL_SECONDS
 
     def register(self, name: str, embedder: Embedder) -> None:
         """Use a model of your own under a name that knowledge bases may give."""

@@ -158,7 +158,8 @@ def keyword(
         alive = live(tx, knowledge_base_id, scope, [key for key, _ in found])
         if len(alive) >= depth or len(found) < asked:
             return [(key, score) for key, score in found if key in alive][:depth]
-        asked *= 8
+        # Within a few documents most of what matches lies outside: then everything is asked for at once.
+        asked = asked * 8 if scope.documents is None else _EVERYTHING
 
 
 def structured(
@@ -213,6 +214,7 @@ def structured(
 
 
 _OPENING_CHUNKS = 8
+_EVERYTHING = 1 << 30
 _LOOSE = 10
 # Bounds the scan of the index by day; of a longer range only its first days are overlapped.
 _LONGEST_KEY_DAYS = 400

@@ -54,12 +54,13 @@ class Database(Protocol):
 
     def read(self) -> AbstractContextManager[Reading]: ...
 
-    def write(self, *, durable: bool = True) -> AbstractContextManager[Writing]:
+    def write(self, *, durable: bool = True, lock_seconds: float | None = None) -> AbstractContextManager[Writing]:
         """Commit on leaving, roll back on any exception.
 
         Commits are atomic, ordered and survive the end of the process in any case. With
         `durable=False` a power failure may undo the latest of them: for work that would then be
-        done again, never for what a person was told is saved.
+        done again, never for what a person was told is saved. `lock_seconds` bounds how long other
+        writers are waited for, where the database's own patience is too much.
 
         Raises `LibraryLocked`, `DiskFull`, `LibraryReadOnly` or `LibraryDamaged`.
         """

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from wenyuan.errors import DocumentNotFound
+from wenyuan.errors import DocumentAmbiguous, DocumentNotFound
 from wenyuan.store import knowledge_bases
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import notices_from, problem_from, to_json
@@ -21,6 +21,10 @@ _REVISION = (
     "r.staged_by"
 )
 _LATEST = "r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = r.document_id)"
+_FIND = (
+    f"SELECT {_DOCUMENT}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
+    f"WHERE d.owner = :principal AND d.deleted_at IS NULL AND {_LATEST}"
+)
 
 Arrival = Literal["added", "updated", "unchanged", "retried"]
 
@@ -43,21 +47,19 @@ def find_by_source(tx: Reading, knowledge_base_id: str, source: str) -> Document
 
 
 def find(tx: Reading, principal: str, reference: str) -> DocumentRecord:
-    """The live document with this id, source or, where it is the only one of that name, name.
+    """The live document with this id, source or name, in that order.
 
-    Raises `DocumentNotFound`.
+    Raises `DocumentNotFound`, or `DocumentAmbiguous` where more than one has that source or name.
     """
-    rows = tx.all(
-        f"SELECT {_DOCUMENT}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
-        "WHERE d.owner = :principal AND (d.id = :reference OR d.source = :reference OR d.name = :reference) "
-        f"AND d.deleted_at IS NULL AND {_LATEST} "
-        "ORDER BY CASE WHEN d.id = :reference THEN 0 WHEN d.source = :reference THEN 1 ELSE 2 END LIMIT 2",
-        {"principal": principal, "reference": reference},
-    )
-    records = [_record(row) for row in rows]
-    if not records or (len(records) > 1 and reference not in (records[0].document.id, records[0].document.source)):
+    parameters = {"principal": principal, "reference": reference}
+    found = tx.all(f"{_FIND} AND d.id = :reference LIMIT 2", parameters)
+    found = found or tx.all(f"{_FIND} AND d.source = :reference LIMIT 2", parameters)
+    found = found or tx.all(f"{_FIND} AND d.name = :reference LIMIT 2", parameters)
+    if not found:
         raise DocumentNotFound(document=reference)
-    return records[0]
+    if len(found) > 1:
+        raise DocumentAmbiguous(document=reference)
+    return _record(found[0])
 
 
 def listed(tx: Reading, knowledge_base_id: str, after: str = "", limit: int = 1000) -> list[DocumentRecord]:

@@ -10,10 +10,12 @@ from wenyuan.store.rows import to_json
 from wenyuan.types import JsonObject
 
 
-def add_trace(tx: Writing, trace_id: str, owner: str, question: str, why_empty: str | None, body: JsonObject) -> None:
+def keep_trace(tx: Writing, trace_id: str, owner: str, question: str, why_empty: str | None, body: JsonObject) -> None:
+    """Store a trace, or a fuller one in its place."""
     tx.run(
         "INSERT INTO traces (id, owner, question, why_empty, body, created_at) "
-        "VALUES (:id, :owner, :question, :why_empty, :body, :now)",
+        "VALUES (:id, :owner, :question, :why_empty, :body, :now) "
+        "ON CONFLICT (id) DO UPDATE SET body = excluded.body",
         {
             "id": trace_id,
             "owner": owner,

@@ -147,6 +147,12 @@ def record_change(tx: Writing, knowledge_base_id: str, document_id: str, kind: s
     )
 
 
+def change_number(tx: Reading, knowledge_base_id: str) -> int:
+    """The number of the newest change; a deleted knowledge base keeps its last one."""
+    row = tx.first("SELECT change_number FROM knowledge_bases WHERE id = :id", {"id": knowledge_base_id})
+    return int(row[0]) if row is not None else 0
+
+
 def changed_documents(tx: Reading, knowledge_base_id: str, since: int) -> list[str]:
     """Ids of the documents that changed after the change numbered `since`."""
     rows = tx.all(

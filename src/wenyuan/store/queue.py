@@ -98,7 +98,7 @@ def hold(tx: Writing, lease: Lease, lease_ms: int) -> None:
 def progress(tx: Writing, lease: Lease, stage: str, done: int, total: int) -> None:
     """Record how far a job is. Getting further than ever forgives earlier failed attempts."""
     tx.run(
-        "UPDATE jobs SET stage = :stage, done = :done, total = :total, "
+        "UPDATE jobs SET stage = :stage, done = CASE WHEN :done > done THEN :done ELSE done END, total = :total, "
         "attempts = CASE WHEN :done > done THEN 1 ELSE attempts END WHERE id = :id AND fence = :fence",
         {"id": lease.job.id, "fence": lease.fence, "stage": stage, "done": done, "total": total},
     )
@@ -117,9 +117,12 @@ def cancelled(tx: Writing, lease: Lease) -> None:
 
 
 def wait(tx: Writing, lease: Lease, problem: Problem, delay_ms: int) -> None:
-    """Put a job back until later, saying why; one that was cancelled meanwhile only until its next claim."""
+    """Put a job back until later, saying why; one that was cancelled meanwhile only until its next claim.
+
+    What others are to blame for is not counted as an attempt.
+    """
     tx.run(
-        "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, "
+        "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, attempts = attempts - 1, "
         "run_after = CASE WHEN cancel_requested = 1 THEN CAST(:now AS BIGINT) ELSE :after END, problem = :problem "
         "WHERE id = :id AND fence = :fence AND state = 'running'",
         {
@@ -209,6 +212,16 @@ def listed(tx: Reading, principal: str, *, only_live: bool, limit: int) -> list[
             parameters,
         )
     return [_job(row) for row in rows[:limit]]
+
+
+def begun(tx: Reading, principal: str, limit: int) -> list[Job]:
+    """Jobs that are being done, or were put off: few, however many are queued."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM jobs WHERE owner = :principal AND state IN ('running', 'waiting') "
+        "ORDER BY state, created_at, id LIMIT :limit",
+        {"principal": principal, "limit": limit},
+    )
+    return [_job(row) for row in rows]
 
 
 def of_subject(tx: Reading, subject_kind: str, subject_id: str) -> list[Job]:

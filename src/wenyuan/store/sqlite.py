@@ -107,15 +107,17 @@ class SqliteDatabase:
                     self._idle_readers.append(connection)
 
     @contextmanager
-    def write(self, *, durable: bool = True) -> Iterator[SqliteTransaction]:
+    def write(self, *, durable: bool = True, lock_seconds: float | None = None) -> Iterator[SqliteTransaction]:
+        patience = self._lock_seconds if lock_seconds is None else lock_seconds
         # Threads of this process queue here, in order, instead of polling SQLite's own lock.
-        if not self._writing.acquire(timeout=self._lock_seconds):
-            raise LibraryLocked(path=self._path, seconds=self._lock_seconds)
+        if not self._writing.acquire(timeout=patience):
+            raise LibraryLocked(path=self._path, seconds=patience)
         try:
             with self._translated():
                 if self._writer is None:
                     self._writer = self._connect(writable=True)
                 connection = self._writer
+                connection.set_busy_timeout(int(patience * 1000))
                 # In WAL mode NORMAL leaves the sync to the next checkpoint or FULL commit.
                 connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 connection.execute("BEGIN IMMEDIATE")

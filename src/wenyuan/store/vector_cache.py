@@ -70,7 +70,7 @@ class VectorCache:
         return sum(c.codes.nbytes + c.keys.nbytes + c.slots.nbytes + c.alive.nbytes for c in self._loaded.values())
 
     def _fresh(self, tx: Reading, generation: IndexGeneration) -> _Codes:
-        now = knowledge_bases.by_id(tx, generation.knowledge_base_id).change_number
+        now = knowledge_bases.change_number(tx, generation.knowledge_base_id)
         with self._refreshing:
             loaded = self._loaded.get(generation.id)
             if loaded is None or _dead_share(loaded) > _COMPACT_AT_DEAD_SHARE:

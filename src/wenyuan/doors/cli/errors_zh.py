@@ -30,6 +30,7 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "用 `wenyuan kb archive {name} --undo` 恢复。",
     ),
     "document-not-found": ("没有文档 {document!r}。", "`wenyuan docs list` 列出文档和编号。"),
+    "document-ambiguous": ("{document!r} 对应不止一个文档。", "请用编号指定；`wenyuan docs list` 列出编号。"),
     "citation-not-found": (
         "资料库里没有段落 {citation!r}。",
         "它可能已随文档删除；重新提问可得到新的引用。",

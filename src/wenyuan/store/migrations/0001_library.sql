@@ -50,6 +50,8 @@ CREATE TABLE documents (
   deleted_at BIGINT
 );
 CREATE UNIQUE INDEX documents_by_source ON documents (knowledge_base_id, source) WHERE deleted_at IS NULL;
+CREATE INDEX documents_by_owner_and_source ON documents (owner, source);
+CREATE INDEX documents_by_owner_and_name ON documents (owner, name);
 CREATE INDEX documents_by_serving_revision ON documents (serving_revision_id);
 
 CREATE TABLE revisions (
@@ -223,6 +225,7 @@ CREATE TABLE jobs (
 CREATE UNIQUE INDEX jobs_one_live ON jobs (subject_kind, subject_id, kind)
   WHERE state IN ('queued', 'running', 'waiting');
 CREATE INDEX jobs_to_claim ON jobs (priority, created_at, id) WHERE state IN ('queued', 'running', 'waiting');
+CREATE INDEX jobs_begun ON jobs (owner, state, created_at, id) WHERE state IN ('running', 'waiting');
 CREATE INDEX jobs_running ON jobs (worker) WHERE state = 'running';
 CREATE INDEX jobs_by_subject ON jobs (subject_kind, subject_id);
 
