@@ -77,3 +77,11 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "wenyuan.toml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(ConfigurationInvalid):
         load_settings(tmp_path, {})
+
+
+@pytest.mark.parametrize(
+    "text", ["models = 3", "[search]\ntop_k = 3.9", "[worker]\nlease_seconds = 0", "[search]\ntop_k = inf"]
+)
+def test_more_that_makes_no_sense(tmp_path: Path, text: str) -> None:
+    with pytest.raises(ConfigurationInvalid):
+        load_settings(written(tmp_path, text), {})

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from wenyuan.errors import PathNotFound
+from wenyuan.errors import InvalidValue, PathNotFound
 from wenyuan.flows.gather import Gathering, gather
 
 
@@ -58,3 +58,16 @@ def test_the_library_and_links_to_folders_are_left_out(tmp_path: Path) -> None:
 def test_a_missing_path_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(PathNotFound):
         gathered(tmp_path, tmp_path / "nowhere")
+
+
+def test_one_missing_path_stops_before_the_first_file(tmp_path: Path) -> None:
+    made(tmp_path, "x.md")
+    with pytest.raises(PathNotFound):
+        gather([tmp_path, tmp_path / "nowhere"], (), tmp_path / "none", Gathering())
+
+
+def test_a_path_inside_the_library_is_refused(tmp_path: Path) -> None:
+    made(tmp_path, "library/blobs/ab/cdef")
+    for path in (tmp_path / "library", tmp_path / "library" / "blobs", tmp_path / "library" / "blobs" / "ab" / "cdef"):
+        with pytest.raises(InvalidValue):
+            gather([path], (), tmp_path / "library", Gathering())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
-from wenyuan.errors import CitationNotFound, DocumentNotFound, NothingToRetry
+from wenyuan.errors import CitationNotFound, DocumentAmbiguous, DocumentNotFound, NothingToRetry
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
 
@@ -286,3 +287,76 @@ def test_a_text_can_be_added_and_replaced_by_name(library: Library) -> None:
     assert library.add_text("水位正常。", "今日").outcome == "added"
     assert library.add_text("水位偏高。", "今日").outcome == "updated"
     assert [hit.passage.chunk.text for hit in library.search("水位").hits] == ["水位偏高。"]
+
+
+def test_a_year_in_a_question_does_not_outrank_what_is_asked(library: Library, tmp_path: Path) -> None:
+    for number in range(1, 13):
+        written(tmp_path, f"2026-{number:02}-03 观测.md", f"第{number}次观测记录，水位正常。")
+    written(tmp_path, "财务.md", "2026年的预算是三十万元。")
+    library.add(tmp_path / "notes")
+    assert names(library, "2026年的预算是多少？")[0] == "财务.md"
+    assert names(library, "2026年4月3日的观测")[0] == "2026-04-03 观测.md"
+
+
+def test_cancelled_vectors_can_be_retried(library: Library, tmp_path: Path) -> None:
+    library.add(written(tmp_path, "水位.md", "水文站今日水位正常。"), wait=False)
+    library.drain(max_jobs=1)
+    embedding = next(job for job in library.jobs.list() if job.kind == "embed")
+    library.jobs.cancel(embedding.id)
+    view = library.documents.show("水位.md")
+    assert (view.searchable, view.semantic.state) == (True, "failed")
+    library.documents.retry("水位.md")
+    library.drain()
+    assert library.documents.show("水位.md").semantic.state == "ready"
+
+
+def test_a_name_in_two_knowledge_bases_is_not_guessed(library: Library, tmp_path: Path) -> None:
+    path = written(tmp_path, "水位.md", "水文站今日水位正常。")
+    library.knowledge_bases.create("副本")
+    library.add(path)
+    library.add(path, kb="副本")
+    with pytest.raises(DocumentAmbiguous):
+        library.documents.delete(str(path))
+    assert len(library.documents.list()) == len(library.documents.list(kb="副本")) == 1
+
+
+def test_excluded_words_are_excluded_from_every_list(library: Library, tmp_path: Path) -> None:
+    written(tmp_path, "2026-04-14.md", "水位超过阈值。")
+    written(tmp_path, "其他.md", "2026-04-14 水位正常。")
+    library.add(tmp_path / "notes")
+    assert set(names(library, "2026-04-14 水位")) == {"2026-04-14.md", "其他.md"}
+    assert names(library, "2026-04-14 水位 -阈值") == ["其他.md"]
+
+
+def test_a_search_that_cannot_keep_its_trace_still_answers(library: Library, tmp_path: Path) -> None:
+    library.add(written(tmp_path, "水位.md", "水文站今日水位正常。"))
+    with wy.open(library.path, environment={}) as other, other._database.write():
+        result = library.search("水位")
+    assert [hit.passage.document_name for hit in result.hits] == ["水位.md"]
+    assert result.degraded == ("trace: library-locked",)
+
+
+def test_a_trace_tells_what_was_made_of_the_search(library: Library, tmp_path: Path) -> None:
+    library.add(written(tmp_path, "手册.md", "公司每年十月安排健康体检。"))
+    answer = library.ask("健康体检")
+    made = library.trace(answer.search.trace_id)["answer"]
+    assert made["grounded"] == "likely"
+    assert [one["chunk"] for one in made["citations"]] == [one.chunk_id for one in answer.citations]
+
+
+def test_a_provider_may_ask_for_any_delay(library: Library, server: EmbeddingServer, tmp_path: Path) -> None:
+    server.before_answer = lambda _: (429, {"Retry-After": "1" + "0" * 30}, b"{}")
+    library.add(written(tmp_path, "水位.md", "水文站今日水位正常。"))
+    waiting = library.jobs.progress().waiting
+    assert [job.attempts for job in waiting] == [0]
+    assert waiting[0].run_after - waiting[0].created_at < 2 * 86_400_000
+
+
+def test_names_of_files_and_questions_may_be_in_no_encoding(library: Library, tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    for raw in ("健康.txt".encode("gb18030"), b"\xff\xfe\xff.txt"):
+        (folder / os.fsdecode(raw)).write_text("今日水位正常。", "utf-8")
+    assert [one.outcome for one in library.add(folder).received] == ["added", "added"]
+    assert "健康.txt" in {view.document.name for view in library.documents.list()}
+    assert library.search("水位\udcff").hits
