@@ -38,12 +38,14 @@ class SearchSettings:
 
 @dataclass(frozen=True, slots=True)
 class WorkerSettings:
-    """A silent worker keeps its job for `lease_seconds`; one that is busy but gets no further, for `stall_seconds`.
+    """`threads` jobs are done side by side in one process. A silent worker keeps its job for
+    `lease_seconds`; one that is busy but gets no further, for `stall_seconds`.
 
     A job is begun `max_attempts` times without progress before it fails; a writer waits
     `lock_seconds` for writers of other processes.
     """
 
+    threads: int = 2
     lease_seconds: float = 30.0
     stall_seconds: float = 900.0
     poll_seconds: float = 0.5

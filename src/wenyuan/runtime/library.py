@@ -10,11 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib import metadata
 from itertools import count
 from pathlib import Path
 from types import TracebackType
+from typing import TypeVar
 
 from wenyuan.config import FILE_NAME, Settings, load_settings
 from wenyuan.errors import LibraryNotFound, LibraryReadOnly, NotALibrary, StorageError
@@ -40,6 +42,8 @@ from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import LOCAL_PRINCIPAL, Answer, ArmName, ChunkingConfig, JobKind, JsonObject, Scope, SearchResult
 from wenyuan.worker import Worker, WorkerLimits, WorkerName, worker_name
+
+Result = TypeVar("Result")
 
 _LOG = logging.getLogger("wenyuan.library")
 _WATCH_SECONDS = 0.2
@@ -206,16 +210,18 @@ class Library:
         On Ctrl-C the current job is let go at its next batch, for the next worker to continue.
         """
         self._forget_old_traces()
-        taken: list[int] = []
-        with self._worker() as worker:
-            _watched(worker, lambda: taken.append(worker.drain(max_jobs)), self._watcher(watch))
-        return sum(taken)
+        # A bound on jobs is one worker's to keep.
+        count = self.settings.worker.threads if max_jobs is None else 1
+        with ExitStack() as running:
+            workers = [running.enter_context(self._worker()) for _ in range(count)]
+            return sum(_watched(workers, lambda worker: worker.drain(max_jobs), self._watcher(watch)))
 
     def work(self, watch: Callable[[Progress], None] | None = None) -> None:
         """Work until `stop_working` or Ctrl-C."""
         self._forget_old_traces()
-        with self._worker() as worker:
-            _watched(worker, worker.run, self._watcher(watch))
+        with ExitStack() as running:
+            workers = [running.enter_context(self._worker()) for _ in range(self.settings.worker.threads)]
+            _watched(workers, lambda worker: worker.run(), self._watcher(watch))
 
     def stop_working(self) -> None:
         """Ask every worker of this library in this process to stop; safe in a signal handler."""
@@ -314,22 +320,25 @@ def _program() -> str:
     return f"wenyuan {metadata.version('wenyuan')}"
 
 
-def _watched(worker: Worker, run: Callable[[], None], watch: Callable[[], None] | None) -> None:
-    """Run a worker in a thread of its own, so that Ctrl-C reaches this one and stops it cleanly."""
-    executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="worker")
+def _watched(
+    workers: Sequence[Worker], run: Callable[[Worker], Result], watch: Callable[[], None] | None
+) -> list[Result]:
+    """Run workers in threads of their own, so that Ctrl-C reaches this one and stops them cleanly."""
+    executor = ThreadPoolExecutor(max_workers=len(workers), thread_name_prefix="worker")
     # Not Thread.join: interrupted while it waits, it takes a thread for ended that is still at work.
-    working = executor.submit(run)
+    working = [executor.submit(run, worker) for worker in workers]
     try:
-        while wait_for([working], timeout=_WATCH_SECONDS).not_done:
+        while wait_for(working, timeout=_WATCH_SECONDS).not_done:
             if watch is not None:
                 watch()
         if watch is not None:
             watch()
     finally:
-        worker.stop()
-        wait_for([working])
+        for worker in workers:
+            worker.stop()
+        wait_for(working)
         executor.shutdown()
-    working.result()
+    return [one.result() for one in working]
 
 
 def _make_folder(folder: Path) -> None:
