@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.language.simplified_table import PATH, module
 from wenyuan.language import folding
 from wenyuan.language.folding import fold, fold_with_offsets
 
@@ -111,3 +112,7 @@ def test_threads_that_fold_first_at_the_same_time_agree() -> None:
 
 def test_very_long_runs_of_marks_end() -> None:
     assert fold("a" + "\u0301\u0327" * 100_000) == "a"
+
+
+def test_the_table_of_simplified_characters_is_what_opencc_says() -> None:
+    assert PATH.read_text("utf-8") == module(), "run: python -m tests.language.simplified_table"

@@ -6,9 +6,9 @@ lose their accents, invisible characters disappear, curly quotes and dashes beco
 Folding looks at one character at a time (and at the marks that follow it), never at its
 neighbours, so a passage folds alike wherever it stands: `fold(a + b)` is `fold(a) + fold(b)` unless
 `b` begins with a mark. Converters that choose by phrase do not have this property, and a question
-that quotes a part of a sentence would miss it; therefore the converter (OpenCC) is asked once for
-every single character, and the few characters on which phrases disagree (著 is 着 in 隨著 but stays
-in 著名) are all folded to the commoner one.
+that quotes a part of a sentence would miss it; therefore only single characters are converted, by a
+table derived from OpenCC (see `simplified_characters`), and the few characters on which phrases
+disagree (著 is 着 in 隨著 but stays in 著名) are all folded to the commoner one.
 """
 
 from __future__ import annotations
@@ -19,9 +19,8 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from wenyuan.language.simplified_characters import SIMPLIFIED, TRADITIONAL
 from wenyuan.types import TextSpan
-
-_HAN_BLOCKS = (range(0x3400, 0x4DC0), range(0x4E00, 0xA000), range(0xF900, 0xFB00), range(0x20000, 0x323B0))
 
 _VARIANTS = dict(zip("著瞭藉覆馀锺妳祂牠衹祇祕", "着了借复余钟你他它只只秘", strict=True))
 """Characters that a phrase-wise conversion turns into the right-hand one in some phrases only, and
@@ -141,7 +140,7 @@ _making = threading.Lock()
 
 
 def _table() -> _Table:
-    """The one table of this process, made when the first text needs it (some 30 ms)."""
+    """The one table of this process, made when the first text needs it."""
     if not _tables:
         with _making:
             if not _tables:
@@ -151,11 +150,7 @@ def _table() -> _Table:
 
 def _simplified() -> dict[str, str]:
     """What each Han character folds to, where that is another one."""
-    import opencc  # loads its dictionaries, so it waits until a text needs them
-
-    characters = [chr(code) for block in _HAN_BLOCKS for code in block]
-    converted = opencc.OpenCC("t2s").convert("\n".join(characters)).split("\n")
-    targets = {a: b for a, b in zip(characters, converted, strict=True) if a != b} | _VARIANTS | _RADICALS
+    targets = dict(zip(TRADITIONAL, SIMPLIFIED, strict=True)) | _VARIANTS | _RADICALS
     for character, target in targets.items():
         while target in targets:
             target = targets[target]
