@@ -25,15 +25,13 @@ _COMPACT_AT_DEAD_SHARE = 0.25
 
 @dataclass(slots=True)
 class _Codes:
-    """Rows of one generation; row i is the chunk `keys[i]` of document slot `slots[i]`."""
+    """Rows of one generation; row i is the chunk `keys[i]`, and `ranges` tells the rows of each document."""
 
     change_number: int
     codes: NDArray[np.int8]
     inverse_norms: NDArray[np.float32]
     keys: NDArray[np.int64]
-    slots: NDArray[np.int32]
     alive: NDArray[np.bool_]
-    documents: dict[str, int]
     ranges: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     coverage: tuple[int, int] = (0, 0)
 
@@ -67,7 +65,11 @@ class VectorCache:
         return self._fresh(tx, generation).coverage
 
     def memory_bytes(self) -> int:
-        return sum(c.codes.nbytes + c.keys.nbytes + c.slots.nbytes + c.alive.nbytes for c in self._loaded.values())
+        """How much memory the codes of all knowledge bases take."""
+        return sum(
+            loaded.codes.nbytes + loaded.inverse_norms.nbytes + loaded.keys.nbytes + loaded.alive.nbytes
+            for loaded in self._loaded.values()
+        )
 
     def _fresh(self, tx: Reading, generation: IndexGeneration) -> _Codes:
         now = knowledge_bases.change_number(tx, generation.knowledge_base_id)
@@ -91,9 +93,7 @@ def _load(tx: Reading, generation: IndexGeneration, change_number: int) -> _Code
         np.empty((0, generation.dimensions), dtype=np.int8),
         np.empty(0, dtype=np.float32),
         np.empty(0, dtype=np.int64),
-        np.empty(0, dtype=np.int32),
         np.empty(0, dtype=np.bool_),
-        {},
     )
     return _appended(empty, segments, change_number)
 
@@ -113,24 +113,18 @@ def _updated(tx: Reading, generation: IndexGeneration, loaded: _Codes, change_nu
 def _appended(codes: _Codes, segments: list[vectors.CodeSegment], change_number: int) -> _Codes:
     if not segments:
         return codes
-    documents = dict(codes.documents)
     ranges = {name: list(spans) for name, spans in codes.ranges.items()}
-    slots = []
     row = len(codes.keys)
     for segment in segments:
-        slot = documents.setdefault(segment.document_id, len(documents))
-        count = len(segment.chunk_keys)
-        ranges.setdefault(segment.document_id, []).append((row, row + count))
-        slots.append(np.full(count, slot, dtype=np.int32))
-        row += count
+        ranges.setdefault(segment.document_id, []).append((row, row + len(segment.chunk_keys)))
+        row += len(segment.chunk_keys)
+    added = np.concatenate([segment.codes for segment in segments])
     return _Codes(
         change_number,
-        np.concatenate([codes.codes, *(segment.codes for segment in segments)]),
-        np.concatenate([codes.inverse_norms, *(_inverse_norms(segment.codes) for segment in segments)]),
+        np.concatenate([codes.codes, added]) if len(codes.codes) else added,
+        np.concatenate([codes.inverse_norms, _inverse_norms(added)]),
         np.concatenate([codes.keys, *(segment.chunk_keys for segment in segments)]),
-        np.concatenate([codes.slots, *slots]),
-        np.concatenate([codes.alive, np.ones(row - len(codes.keys), dtype=np.bool_)]),
-        documents,
+        np.concatenate([codes.alive, np.ones(len(added), dtype=np.bool_)]),
         ranges,
     )
 
