@@ -24,7 +24,8 @@ def server() -> Iterator[EmbeddingServer]:
 @pytest.fixture
 def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
     server.before_answer = lambda _: None
-    with opened(tmp_path, server.settings()) as one:
+    # One job at a time, so that the calls to the model can be counted: two may ask for the same text at once.
+    with opened(tmp_path, server.settings() + "[worker]\nthreads = 1\n") as one:
         yield one
 
 
