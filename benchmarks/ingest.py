@@ -92,7 +92,8 @@ def _run(what: str, folder: Path, library_name: str, model: str) -> Sequence[obj
 
 
 def _with_model(folder: Path) -> Sequence[object]:
-    with wy.open(folder / "library", environment={}) as library, _PeakMemory() as memory:
+    # One job at a time: the shares of two that run side by side do not add up.
+    with wy.open(folder / "library", environment={"WENYUAN_WORKER_THREADS": "1"}) as library, _PeakMemory() as memory:
         name = library.settings.defaults.embedding_model
         timed = Timed(library.models.embedder(name))
         timed.embed(["warm up"], "passage", 600.0)

@@ -10,7 +10,7 @@ import pytest
 
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
-from wenyuan.errors import CitationNotFound, DocumentAmbiguous, DocumentNotFound, NothingToRetry
+from wenyuan.errors import CitationNotFound, DocumentAmbiguous, DocumentNotFound, InvalidValue, NothingToRetry
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
 
@@ -361,3 +361,28 @@ def test_names_of_files_and_questions_may_be_in_no_encoding(library: Library, tm
     assert [one.outcome for one in library.add(folder).received] == ["added", "added"]
     assert "健康.txt" in {view.document.name for view in library.documents.list()}
     assert library.search("水位\udcff").hits
+
+
+def test_lines_of_a_page_are_not_counted_where_they_were_rewritten(library: Library, tmp_path: Path) -> None:
+    path = written(
+        tmp_path, "a.html", "<html><body>\n<p>水文站说明</p>\n\n<p>体检费用由\n公司承担。</p>\n</body></html>"
+    )
+    library.add(path)
+    cited = library.ask("体检费用由谁承担").citations[0]
+    lines = path.read_text("utf-8").split("\n")
+    place = "\n".join(lines[cited.anchor.first - 1 : cited.anchor.last])
+    assert "体检费用" in place
+
+
+def test_a_document_is_named_by_a_path_from_the_current_folder(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.add(written(tmp_path, "水位.md", "水文站今日水位正常。"))
+    monkeypatch.chdir(tmp_path)
+    assert library.documents.show("notes/水位.md").latest.state == "ready"
+
+
+def test_a_bound_of_no_jobs_is_refused(library: Library) -> None:
+    for bound in (0, -3):
+        with pytest.raises(InvalidValue):
+            library.drain(max_jobs=bound)

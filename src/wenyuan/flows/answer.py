@@ -26,8 +26,9 @@ _SENTENCES = 24
 _CITED = 3
 _OPENINGS = 2
 _OPENING_COLUMNS = 700
-_LIKELY_ABOVE_FLOOR = 0.1
+_LIKELY_ABOVE_FLOOR = 0.15
 _LIKELY_WORDS = 0.5
+_REWRITTEN = frozenset({"text/html", "text/csv", "text/tab-separated-values"})
 _EXACTNESS_WORTH: Mapping[Exactness, float] = {"about": 1.0, "mentions": 0.7, "none": 0.3}
 
 Grounded = Literal["likely", "unlikely"]
@@ -208,7 +209,9 @@ def _citation(number: int, hit: Hit, sentence: Sentence) -> Citation:
 def _narrowed(hit: Hit, sentence: Sentence) -> Anchor:
     """The sentence's own lines, where the passage's lines are the file's lines one to one."""
     anchor, text = hit.passage.chunk.anchor, hit.passage.chunk.text
-    if anchor.kind != "lines" or anchor.last - anchor.first != text.count("\n"):
+    # Elsewhere, as in HTML, an equal number of lines is a coincidence.
+    written_as_shown = hit.passage.media_type.startswith("text/") and hit.passage.media_type not in _REWRITTEN
+    if not written_as_shown or anchor.kind != "lines" or anchor.last - anchor.first != text.count("\n"):
         return anchor
     first = anchor.first + text.count("\n", 0, sentence.start)
     return replace(anchor, first=first, last=first + sentence.text.count("\n"))

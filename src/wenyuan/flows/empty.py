@@ -50,7 +50,7 @@ def _unmatched(tx: Reading, plan: Plan, active: Sequence[KnowledgeBase], found: 
     scored = [one for one in found if one.best_similarity is not None and one.similarity_floor is not None]
     if scored:
         best = max(scored, key=lambda one: one.best_similarity or 0.0)
-        return EmptyReason("below-threshold", {"best": f"{best.best_similarity:.2f}", "floor": best.similarity_floor})
+        return EmptyReason("below-threshold", {"best": f"{best.best_similarity:.3f}", "floor": best.similarity_floor})
     return EmptyReason("no-match", {"tokens": _frequencies(tx, plan, active)})
 
 

@@ -154,7 +154,9 @@ def _vector(
     with observe.stage("vector") as stage, tools.database.read() as tx:
         generation = indexes.active(tx, base.id, "vector")
         if generation is None:
-            raise IndexMissing(name=base.name)
+            if indexes.has_live_documents(tx, base.id):
+                raise IndexMissing(name=base.name)
+            return []
         if generation.fingerprint != query.fingerprint:
             raise IndexIncompatible(indexed=generation.recipe.get("model"), configured=query.model)
         model = vectors.known_model_key(tx, query.fingerprint)

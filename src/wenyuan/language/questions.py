@@ -20,7 +20,8 @@ _quoted = re.compile(
 _exclusions = re.compile(r"(?<=\S)(?:\s[-－][^\s-]{1,64})+\s*$")
 _excluded = re.compile(r"[-－](\S+)")
 _vowel = re.compile("[aeiouyAEIOUY]")
-_file_name = re.compile(r"[A-Za-z0-9][\w.-]{0,120}\.[A-Za-z][A-Za-z0-9]{1,4}\b", re.ASCII)
+# What goes on behind a dot is a dotted name (`os.path.join`), not an extension.
+_file_name = re.compile(r"[A-Za-z0-9][\w.-]{0,120}\.[A-Za-z][A-Za-z0-9]{1,4}(?![\w-]|\.\w)", re.ASCII)
 _talk_of_releases = re.compile(
     "version|release|change|upgrad|updat|fix|new in|版本|发布|發布|更新|升级|升級|修复|修復|日志|日誌", re.IGNORECASE
 )
@@ -73,7 +74,10 @@ def _without_exclusions(question: str) -> tuple[str, list[str]]:
 
 
 def _is_word(term: str) -> bool:
-    return term.isalpha() and (not term.isascii() or (len(term) > 2 and _vowel.search(term) is not None))
+    if not term.isascii():
+        return term.isalpha()
+    usual_case = term.islower() or term.istitle() or term.isupper()
+    return term.isalpha() and len(term) > 2 and usual_case and _vowel.search(term) is not None
 
 
 def _excluded_token(term: str) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import builtins
+import os
 import re
 from dataclasses import dataclass
 
-from wenyuan.errors import CitationNotFound, FileVanished, JobCancelled, NothingToRetry
+from wenyuan.errors import CitationNotFound, DocumentNotFound, FileVanished, JobCancelled, NothingToRetry
 from wenyuan.flows.receive import retry
 from wenyuan.flows.remove import cancel_revision, hide_document
 from wenyuan.identifiers import new_id
@@ -83,37 +84,37 @@ class Documents:
             return [_view(tx, record) for record in documents.listed(tx, found.id, after, limit)]
 
     def find(self, reference: str) -> DocumentRecord:
-        """The document with this id, path or unique name. Raises `DocumentNotFound`."""
+        """The document with this id, path or unique name. Raises `DocumentNotFound` or `DocumentAmbiguous`."""
         with self._database.read() as tx:
-            return documents.find(tx, self._principal, reference)
+            return self._find(tx, reference)
 
     def show(self, reference: str) -> DocumentView:
         with self._database.read() as tx:
-            return _view(tx, documents.find(tx, self._principal, reference))
+            return _view(tx, self._find(tx, reference))
 
     def chunks(self, reference: str, first: int = 0, limit: int = 100) -> builtins.list[Chunk]:
         """The chunks of the revision a document serves."""
         with self._database.read() as tx:
-            record = documents.find(tx, self._principal, reference)
+            record = self._find(tx, reference)
             serving = record.document.serving_revision_id
             return chunks.of_revision(tx, serving, first, limit) if serving is not None else []
 
     def jobs(self, reference: str) -> builtins.list[Job]:
         """Everything that was ever done for a document's newest revision."""
         with self._database.read() as tx:
-            return queue.of_subject(tx, "revision", documents.find(tx, self._principal, reference).latest.id)
+            return queue.of_subject(tx, "revision", self._find(tx, reference).latest.id)
 
     def switch(self, reference: str, *, enabled: bool) -> DocumentView:
         """Let a document be found, or not, until switched again."""
         with self._database.write() as tx:
-            record = documents.find(tx, self._principal, reference)
+            record = self._find(tx, reference)
             documents.switch(tx, record.document, enabled=enabled)
             return _view(tx, documents.find(tx, self._principal, record.document.id))
 
     def retry(self, reference: str) -> DocumentView:
         """Put a failed or cancelled document, or its failed vectors, back to work. Raises `NothingToRetry`."""
         with self._database.write() as tx:
-            record = documents.find(tx, self._principal, reference)
+            record = self._find(tx, reference)
             view = _view(tx, record)
             if record.latest.state not in ("failed", "cancelled") and view.semantic.state != "failed":
                 raise NothingToRetry(document=record.document.name)
@@ -123,14 +124,14 @@ class Documents:
     def cancel(self, reference: str) -> DocumentView:
         """Stop the work on a document's newest revision; what it served before goes on serving."""
         with self._database.write() as tx:
-            record = documents.find(tx, self._principal, reference)
+            record = self._find(tx, reference)
             cancel_revision(tx, record.latest.id)
             return _view(tx, documents.find(tx, self._principal, record.document.id))
 
     def delete(self, reference: str) -> None:
         """Delete a document: hidden at once, in whatever state it is; purged by a job."""
         with self._database.write() as tx:
-            document = documents.find(tx, self._principal, reference).document
+            document = self._find(tx, reference).document
             hide_document(tx, new_id, document.id, document.knowledge_base_id, document.owner)
 
     def open(self, citation: str) -> Place:
@@ -157,6 +158,15 @@ class Documents:
             text[chunk.end - start :],
             document.serving_revision_id != revision_id,
         )
+
+    def _find(self, tx: Reading, reference: str) -> DocumentRecord:
+        """A path may be given as it is written from the current folder."""
+        try:
+            return documents.find(tx, self._principal, reference)
+        except DocumentNotFound:
+            if not os.path.lexists(reference):
+                raise
+            return documents.find(tx, self._principal, os.path.abspath(reference))
 
     def original(self, reference: str) -> bytes:
         """The bytes of a document's newest revision, as they were added. Raises `FileVanished` where they are gone."""

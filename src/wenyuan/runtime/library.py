@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import TypeVar
 
 from wenyuan.config import FILE_NAME, Settings, load_settings
-from wenyuan.errors import LibraryNotFound, LibraryReadOnly, NotALibrary, StorageError
+from wenyuan.errors import InvalidValue, LibraryNotFound, LibraryReadOnly, NotALibrary, StorageError
 from wenyuan.flows.answer import answer
 from wenyuan.flows.embed import Embedding, embed
 from wenyuan.flows.gather import Gathering, gather
@@ -207,8 +207,11 @@ class Library:
     def drain(self, max_jobs: int | None = None, watch: Callable[[Progress], None] | None = None) -> int:
         """Do the work that is there, at most `max_jobs` jobs, and return how many were taken.
 
-        On Ctrl-C the current job is let go at its next batch, for the next worker to continue.
+        On Ctrl-C the current job is let go at its next batch, for the next worker to continue. Raises
+        `InvalidValue` for a bound below one.
         """
+        if max_jobs is not None and max_jobs < 1:
+            raise InvalidValue(what="The number of jobs", value=max_jobs, reason="it must be at least 1")
         self._forget_old_traces()
         # A bound on jobs is one worker's to keep.
         count = self.settings.worker.threads if max_jobs is None else 1

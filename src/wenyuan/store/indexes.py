@@ -135,6 +135,16 @@ def coverage(tx: Reading, generation: IndexGeneration) -> tuple[int, int]:
     return (int(row[0]), int(row[1])) if row is not None else (0, 0)
 
 
+def has_live_documents(tx: Reading, knowledge_base_id: str) -> bool:
+    """Whether there is anything to be found at all."""
+    row = tx.first(
+        "SELECT 1 FROM documents WHERE knowledge_base_id = :id AND serving_revision_id IS NOT NULL "
+        "AND deleted_at IS NULL AND enabled = 1 AND blocked_reason = '' LIMIT 1",
+        {"id": knowledge_base_id},
+    )
+    return row is not None
+
+
 def embedding_totals(tx: Reading, principal: str) -> tuple[int, int]:
     """How many published chunks have their vectors, and how many are to have them."""
     row = tx.first(

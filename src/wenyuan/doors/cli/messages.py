@@ -190,7 +190,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "job.cancelled": ("cancelled", "已取消"),
     "job.cancelling": ("being cancelled", "正在取消"),
     "worker.started": ("Working for {library}; Ctrl-C stops it.", "正在处理 {library} 的任务；按 Ctrl-C 停止。"),
-    "worker.drained": ("{n} job{n:s} done; nothing is left to do now.", "完成 {n} 个任务。"),
+    "worker.drained": ("{n} job{n:s} done; nothing is left to do now.", "完成 {n} 个任务，目前没有别的任务。"),
+    "worker.bounded": ("{n} job{n:s} done; there is more to do.", "完成 {n} 个任务，还有任务未做。"),
     "worker.failed": ("{n} job{n:s} failed: ", "{n} 个任务失败："),
     # --- Upkeep ---
     "check.fine": ("Everything in the library holds together.", "资料库一切完好。"),

@@ -41,14 +41,15 @@ def worker(*, drain: bool = False, max_jobs: int | None = None, session: Given) 
         except KeyboardInterrupt:
             show_interrupted(session, library)
             return INTERRUPTED
+        left = len(library.jobs.list(only_live=True, limit=1))
         recent = library.jobs.list(limit=max(_JOBS_SHOWN, taken))
         failed = sum(job.state == "failed" and (job.finished_at or 0) >= began for job in recent)
     done = {"jobs": taken, "failed": failed}
-    session.show(done, lambda: _show_drained(session, taken, failed))
+    session.show(done, lambda: _show_drained(session, taken, left, failed))
     return OK
 
 
-def _show_drained(session: Session, taken: int, failed: int) -> None:
-    session.out.line(session.say("worker.drained", n=taken))
+def _show_drained(session: Session, taken: int, left: int, failed: int) -> None:
+    session.out.line(session.say("worker.bounded" if left else "worker.drained", n=taken))
     if failed:
         session.out.line((session.say("worker.failed", n=failed), "bold red"), session.command("docs list"), whole=True)
