@@ -95,12 +95,13 @@ def test_a_file_over_the_limit_leaves_nothing_behind(tmp_path: Path, notes: Path
 
 
 ADD_AND_MEASURE = """
-import resource, sys, wenyuan as wy
+import pathlib, re, resource, sys, wenyuan as wy
 with wy.open(sys.argv[1]) as library:
     library.add(sys.argv[2])
     view = library.documents.list()[0]
-peaks = [resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-print(view.latest.state, view.latest.chunk_count, max(peaks) * 1024)
+# Not ru_maxrss of this process: that still counts the program it was forked from.
+own = int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
+print(view.latest.state, view.latest.chunk_count, 1024 * max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
 """
 
 
