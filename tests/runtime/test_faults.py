@@ -101,7 +101,8 @@ with wy.open(sys.argv[1]) as library:
     view = library.documents.list()[0]
 # Not ru_maxrss of this process: that still counts the program it was forked from.
 own = int(re.search(r"VmHWM:\\s+(\\d+)", pathlib.Path("/proc/self/status").read_text())[1])
-print(view.latest.state, view.latest.chunk_count, 1024 * max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss))
+readers = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+print(view.latest.state, view.latest.chunk_count, 1024 * max(own, readers))
 """
 
 
