@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from wenyuan.language.highlights import highlights
 from wenyuan.language.questions import read_question
+from wenyuan.language.words import term_token
 
 NOW = datetime.date(2026, 4, 20)
 
@@ -37,12 +39,25 @@ def marked(text: str, question: str) -> list[str]:
         ("4月3日到5日、4月9日", "2026年4月", []),
         ("2026年4月3日到5日、2025年4月9日", "2026年4月", ["2026年4月3日到5日"]),
         ("ＰＰＲ－９０８７", "ppr9087", ["ＰＰＲ－９０８７"]),
+        ("共1,234,567元", "1234567", ["1,234,567"]),
+        ("约12万人，十二萬", "120000", ["12万", "十二萬"]),
+        ("tar -xzf a.tgz", "-x", ["-xzf"]),
+        ("see https://www.example.com/a", "example.com", ["example.com"]),
+        ("C:\\data\\a.txt", "data/a.txt", ["data\\a.txt"]),
+        ("……健康——體檢", "健康 体检", ["健康", "體檢"]),
+        ("カタカナ カ", "カ", ["カ"]),
         ("nothing here", "健康", []),
         ("", "健康", []),
     ],
 )
 def test_what_matched_is_marked(text: str, question: str, expected: list[str]) -> None:
     assert marked(text, question) == expected
+
+
+def test_terms_of_the_vocabulary_are_marked_whole() -> None:
+    text = "轉換體驗課與large\nlanguage models"
+    plan = replace(read_question("课", NOW), tokens=(term_token("转换体验课"), term_token("large language model")))
+    assert [text[span.start : span.end] for span in highlights(text, plan)] == ["轉換體驗課", "large\nlanguage model"]
 
 
 @given(

@@ -135,10 +135,71 @@ def test_the_border_between_two_numbers_stays() -> None:
     assert values("CVE-2023-0464", "code").isdisjoint(values("CVE-20230-464", "code"))
 
 
-def test_a_code_in_two_words_needs_capitals_unless_asked_for() -> None:
-    assert values("ppr 9087", "code") == set()
-    assert {identifier.value for identifier in identifiers("ppr 9087", any_case=True)} == {"ppr9087"}
+def test_a_code_in_two_words_whose_letters_may_be_a_word_needs_capitals_unless_asked_for() -> None:
+    assert values("seal 9087", "code") == set()
+    assert values("SEAL 9087", "code") == {"seal9087"}
+    assert {identifier.value for identifier in identifiers("seal 9087", any_case=True)} == {"seal9087"}
     assert values("MAY 2026 and SEPT 12, IN 1998 AND 1999", "code") == set()
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("ppr 1045 pump seal", "ppr1045"),
+        ("泵ppr 1045的密封", "ppr1045"),
+        ("Ppr 1045", "ppr1045"),
+        ("kb 5034441", "kb5034441"),
+        ("iso 27001", "iso27001"),
+        ("rfc 2045", "rfc2045"),
+        ("cve 2023-0464", "cve2023-0464"),
+        ("gb/t 7714-2015", "gbt7714-2015"),
+    ],
+)
+def test_letters_that_are_no_word_need_no_capitals(text: str, code: str) -> None:
+    assert values(text, "code") == {code}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "top 100", "page 120", "chapter 300", "may 2026", "python 311", "windows 110", "iphone 150", "room 101",
+        "my 500 files", "why 1000", "mr 100", "http 404", "px 1200", "rmb 500", "gdp 2024", "nfl 2023-24", "ppr 12",
+        "redis-clk 300", "a.ppr 300", "ppr1 300", "ppr, 300", "pqrstv 300", "up to 500 hrs 100",
+        "compress pdf 100 pages", "rm 302", "thx 1000", "bc 221", "dvd 100", "jpg 3000", "add tbsp 100",
+    ],
+)  # fmt: skip
+def test_small_letters_before_a_number_are_mostly_a_word(text: str) -> None:
+    assert values(text, "code") <= {"ppr1"}
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("rm -rf --no-preserve-root /tmp", {"--no-preserve-root": (), "-rf": ("-r", "-f")}),
+        ("用tar -xzf解压", {"-xzf": ("-x", "-z", "-f")}),
+        ("`-v`", {"-v": ()}),
+        ("{{[-d|--decompress]}}", {"-d": (), "--decompress": ()}),
+        ("find . -name x -maxdepth 2", {"-name": ("-n", "-a", "-m", "-e"), "-maxdepth": ()}),
+        ("gcc -O2 --std=c11", {"-o2": (), "--std": ()}),
+        ("redis-cli, well -known-, a--b, 3 - 2, -5, x/-y, ---a", {}),
+    ],
+)
+def test_options_of_commands(text: str, options: dict[str, tuple[str, ...]]) -> None:
+    assert {found.value: found.parts for found in identifiers(text) if found.kind == "option"} == options
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,234.50", {Identifier("decimal", "1234.50")}),
+        ("1.2e5 2.0E-3 1e5", set()),
+        ("issue 783", {Identifier("code", "#783")}),
+        ("page 12 of chapter 34, version 5", {Identifier("version", "5")}),
+        ("GB/T7714-2015", {Identifier("code", "gbt7714-2015")}),
+    ],
+)
+def test_what_stands_before_a_number_says_what_it_is(text: str, expected: set[Identifier]) -> None:
+    assert expected == {found for found in identifiers(text, any_case=True) if found.value not in ("t7714-2015",)}
 
 
 def test_one_digit_makes_no_telling_code() -> None:
@@ -162,6 +223,44 @@ def test_every_writing_of_a_compound_name_is_that_name(text: str) -> None:
     assert "runnablewithmessagehistory" in values(text, "name")
 
 
+NAMES = st.lists(st.text("abcdefgh", min_size=2, max_size=5), min_size=2, max_size=6)
+NAME_WRITINGS = [
+    "_".join,
+    "-".join,
+    lambda words: "_".join(words).upper(),
+    lambda words: "".join(word.title() for word in words),
+    lambda words: words[0] + "".join(word.title() for word in words[1:]),
+    lambda words: f"见{'__'.join(words)}()",
+    lambda words: "ns." + "-".join(word.title() for word in words),
+]
+
+
+@given(NAMES, st.sampled_from(NAME_WRITINGS))
+def test_every_writing_of_a_name_is_that_name(words, write) -> None:  # type: ignore[no-untyped-def]
+    assert "".join(words) in values(write(words), "name")
+
+
+@given(NAMES, NAMES, st.sampled_from(NAME_WRITINGS), st.sampled_from(NAME_WRITINGS))
+def test_different_names_never_meet(one, other, first, second) -> None:  # type: ignore[no-untyped-def]
+    assume("".join(one) != "".join(other))
+    assert values(first(one), "name").isdisjoint(values(second(other), "name"))
+
+
+PRE_RELEASES = st.tuples(
+    st.sampled_from(["a", "b", "rc", "dev"]), st.integers(0, 99), st.sampled_from(["", "-", ".", "_", "~"])
+)
+
+
+@given(VERSIONS, PRE_RELEASES, PRE_RELEASES)
+def test_pre_releases_meet_if_they_are_the_same(parts, one, other) -> None:  # type: ignore[no-untyped-def]
+    version = ".".join(parts)
+    (found,), (second,) = (
+        most_specific(identifiers(f"v{version}{mark}{name}{number}")) for name, number, mark in (one, other)
+    )
+    assert (found.value == second.value) == (one[:2] == other[:2])
+    assert found.value.startswith(version)
+
+
 def test_hidden_parts_are_told() -> None:
     (name,) = [identifier for identifier in identifiers("HTTPServerError") if identifier.kind == "name"]
     assert name.parts == ("http", "server", "error")
@@ -180,5 +279,6 @@ def test_plain_words_are_no_identifiers(text: str) -> None:
 def test_identifiers_are_located_where_they_stand(text: str) -> None:
     located = list(located_identifiers(text))
     assert {identifier for identifier, _, _ in located} == set(identifiers(text))
+    assert all(identifier.tokens and all(identifier.tokens) for identifier, _, _ in located)
     for _, start, end in located:
         assert 0 <= start < end <= len(text)

@@ -11,6 +11,7 @@ import datetime
 import pytest
 
 from wenyuan.language.aliases import aliases
+from wenyuan.language.coverage import CoverageReader
 from wenyuan.language.date_context import dates_of_chunk
 from wenyuan.language.folding import fold
 from wenyuan.language.highlights import highlights
@@ -31,7 +32,29 @@ def test_a_million_repetitions_are_indexed(unit: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["1.", "1/", "1,", "a-", "a_", "Aa", "1年", "4月3日到", "may 1 ", "may ", "14 and ", "in 1990 ", "#1", "PP "],
+    [
+        "1.",
+        "1/",
+        "1,",
+        "a-",
+        "a_",
+        "Aa",
+        "1年",
+        "4月3日到",
+        "may 1 ",
+        "may ",
+        "14 and ",
+        "in 1990 ",
+        "#1",
+        "PP ",
+        "--a",
+        " -a",
+        "1e",
+        "1,234",
+        "一点",
+        "3 m",
+        "万",
+    ],
 )
 def test_the_aliases_of_long_repetitions_are_read(unit: str) -> None:
     assert aliases(unit * (100_000 // len(unit)))
@@ -48,7 +71,14 @@ def test_long_texts_are_read_under_a_heading(unit: str) -> None:
     assert dates_of_chunk(["2026年4月"], text, fold(text)).in_headings
 
 
-@pytest.mark.parametrize("unit", ["健", "PPR-9087 ", "e\u0301", "2026年"])
+@pytest.mark.parametrize("unit", ["a.", "a::", "a/", "@", "a-", "1,", "健", "--a "])
+def test_long_texts_are_matched(unit: str) -> None:
+    text = unit * (30_000 // len(unit))
+    assert CoverageReader(dict.fromkeys(PLAN.tokens, 1.0)).read((text,), text).matched <= set(PLAN.tokens)
+    assert read_question(text, NOW) is not None
+
+
+@pytest.mark.parametrize("unit", ["健", "PPR-9087 ", "e\u0301", "2026年", "a.", "a::", "一万", "——"])
 def test_long_texts_are_highlighted(unit: str) -> None:
     highlights(unit * (100_000 // len(unit)), PLAN)
 

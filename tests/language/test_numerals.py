@@ -39,6 +39,12 @@ from wenyuan.language.numerals import NUMERAL, Style, parse_integer, parse_numbe
         ("十点五", "10.5"),
         ("1.2e5", "120000"),
         ("零", "0"),
+        ("两百", "200"),
+        ("一万零两百", "10200"),
+        ("两万三百", "20300"),
+        ("三点五百万", "3500000"),
+        ("3.5千", "3500"),
+        ("三十二万", "320000"),
     ],
 )
 def test_numbers_are_read(text: str, value: str) -> None:
@@ -47,8 +53,10 @@ def test_numbers_are_read(text: str, value: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "百", "万", "二十十", "一亿一亿", "一百零", "一二万", "1,23", "三月", "12个", "点五", "十" * 70, "9" * 70],
-)
+    ["", "百", "万", "二十十", "一亿一亿", "一百零", "一二万", "1,23", "三月", "12个", "点五", "十" * 70, "9" * 70,
+     "两三百", "兩三百", "三两百", "三五千", "贰叁佰", "一千二三百", "两三", "三两", "一点两", "1.两", "3两", "两三万",
+     "三点五十", "三點五十", "三点五十分", "三点二十五", "三点十五", "三点廿", "3.5十", "12十", "一十二十"],
+)  # fmt: skip
 def test_what_is_no_number_is_none(text: str) -> None:
     assert parse_number(text) is None
     assert parse_integer(text) is None

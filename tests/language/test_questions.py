@@ -34,6 +34,44 @@ def test_the_words_of_a_date_are_left_to_its_aliases() -> None:
     assert plan("2026-04-14").tokens == ()
 
 
+@pytest.mark.parametrize(
+    ("question", "tokens", "aliases"),
+    [
+        ("昨天的会议", ("的会", "会议"), {"§d20260419", "§o0419"}),
+        ("yesterday", (), {"§d20260419", "§o0419"}),
+        ("去年四月的会议", ("的会", "会议"), {"§m202504"}),
+        ("last year", (), {"§y2025"}),
+        ("最近三个月", (), {"§m202601", "§m202602", "§m202603", "§m202604"}),
+        ("最近两年", (), {"§y2024", "§y2025", "§y2026"}),
+        ("四月的会", ("四月", "月的", "的会", "会"), {"§m202604", "§m202504"}),
+        ("去年中秋", ("去年", "年中", "中秋"), {"§d20251006", "§o1006"}),
+        ("2026年正月初一", ("2026", "年正", "正月", "月初", "初一"), {"§d20260217", "§o0217"}),
+        ("4-14 会议纪要", ("会议", "议纪", "纪要"), {"§a0414"}),
+        ("二〇二六年四月", (), {"§m202604"}),
+    ],
+)
+def test_a_date_is_asked_for_by_the_tokens_of_every_writing(
+    question: str, tokens: tuple[str, ...], aliases: set[str]
+) -> None:
+    read = plan(question)
+    assert read.tokens == tokens
+    assert set(map(decode_token, read.aliases)) == aliases
+
+
+def test_the_moment_of_validity_is_part_of_the_plan() -> None:
+    read = plan("政策 2024 年 6 月有效的版本")
+    assert read.as_of == datetime.date(2024, 6, 30).toordinal()
+    assert plan("2024年6月的政策").as_of is None
+
+
+@pytest.mark.parametrize(
+    "question", ["前天", "last Saturday", "two days ago", "上周六", "农历三月初二", "Apr 18", "四月十八"]
+)
+def test_every_way_to_ask_for_a_day_meets_that_day(question: str) -> None:
+    day = datetime.date(2026, 4, 18).toordinal()
+    assert any(date.first_day == date.last_day == day for date in plan(question).dates)
+
+
 def test_what_could_be_a_version_keeps_its_words() -> None:
     read = plan("2026.4.10")
     assert read.versions == ("2026.4.10",)

@@ -14,7 +14,8 @@ from wenyuan.language.words import (
     decode_token,
     encode_token,
     index_tokens,
-    located_tokens,
+    located_words,
+    lonely_characters,
     query_tokens,
     tokens_of_folded,
 )
@@ -50,7 +51,17 @@ def test_a_question_of_one_character_finds_it_inside_a_sentence() -> None:
 @pytest.mark.parametrize(
     ("text", "tokens"),
     [
-        ("os.path.join", ["os.path.join", "os", "path", "join"]),
+        ("os.path.join", ["os.path.join", "path.join", "os", "path", "join"]),
+        ("std::vec::Vec", ["std::vec::vec", "vec::vec", "std", "vec", "vec"]),
+        ("field__in", ["field__in", "field", "in"]),
+        ("3.0.19.7", ["3.0.19.7"]),
+        (r"C:\Users\foo", ["c", "users/foo", "user", "foo"]),
+        ("C:/Users/foo", ["c", "users/foo", "user", "foo"]),
+        ("~/.ssh/config", ["ssh/config", "ssh", "config"]),
+        ("a@mail.example.org", ["a@mail.example.org", *"mail.example.org example.org a mail exampl org".split()]),
+        ("mailto:a@b.cn", ["mailto:a@b.cn", "a@b.cn", "b.cn", "mailto", "a", "b", "cn"]),
+        ("--no-install-recommends", ["no-install-recommends", "no", "install", "recommend"]),
+        ("1,234,567 12,34 1,2345", ["1234567", "12", "34", "1", "2345"]),
         ("1:2.36-9+deb12u10", ["1:2.36-9+deb12u10", "2.36-9+deb12u10", "1", "2", "36", "9", "deb12u10"]),
         ("v2.36-2", ["v2.36-2", "2.36-2", "v2", "36", "2"]),
         ("1.2.3", ["1.2.3"]),
@@ -89,12 +100,21 @@ def test_a_question_asks_only_for_what_its_own_text_is_indexed_under(text: str) 
 
 @given(MIXED)
 def test_every_token_is_located_where_it_stands(text: str) -> None:
-    folded = fold(text).replace(",", " ")
-    located = list(located_tokens(folded))
-    assert {token for token, _, _ in located} == set(tokens_of_folded(folded))
-    for token, start, end in located:
-        assert 0 <= start < end <= len(folded)
-        assert decode_token(token)[:1] == folded[start : start + 1]
+    folded = fold(text)
+    for token in set(tokens_of_folded(folded).split()):
+        located = list(located_words(folded, {token}))
+        assert located
+        for start, end in located:
+            assert 0 <= start < end <= len(folded)
+            assert decode_token(token)[:1] == folded[start : start + 1].replace("\\", "/")
+
+
+@given(MIXED)
+def test_nothing_is_located_that_a_text_does_not_hold(text: str) -> None:
+    folded = fold(text)
+    tokens = set(tokens_of_folded(folded).split())
+    others = {"健康", "体", "检", "redi", "cli", "os.path", "カ", "カナ", "한"} - tokens
+    assert list(located_words(folded, others)) == []
 
 
 @given(MIXED)
@@ -106,6 +126,32 @@ def test_tokens_pass_the_tokenizer_of_the_database_whole(text: str) -> None:
     connection.execute("CREATE VIRTUAL TABLE v USING fts5vocab(t, 'row')")
     connection.execute("INSERT INTO t VALUES (?)", (" ".join(tokens),))
     assert {row[0] for row in connection.execute("SELECT term FROM v")} == set(tokens)
+
+
+@given(st.text("abc01", min_size=65, max_size=80), st.text("abc01", min_size=65, max_size=80))
+def test_long_words_that_differ_only_at_their_ends_differ(one: str, other: str) -> None:
+    beginning = "x" * 64
+    same = index_tokens(f"{beginning}{one}") == index_tokens(f"{beginning}{other}")
+    assert same == (one == other)
+    assert all(len(token) <= 64 for token in index_tokens(f"{beginning}-{one}"))
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("example.com", "见 https://www.example.com/a 与"),
+        ("example.com", "write to li.si@mail.example.com"),
+        ("www.example.com/a", "https://www.example.com/a"),
+        ("path.join", "call os.path.join(a, b)"),
+        ("words.py", "src/language/words.py:12"),
+        (r"D:\data\报告\a.txt", "D:/data/报告/a.txt"),
+        ("2.36-9+deb12u10", "glibc (1:2.36-9+deb12u10)"),
+    ],
+)
+def test_the_whole_of_a_question_is_found_inside_a_longer_compound(question: str, text: str) -> None:
+    whole = [token for token in query_tokens(question) if not token.isalnum()]
+    assert whole
+    assert set(whole) <= set(index_tokens(text))
 
 
 @given(st.text(st.sampled_from("abc019-._+~:@/#§检")))
@@ -159,3 +205,19 @@ def test_stems_are_never_empty(word: str) -> None:
 )
 def test_languages_are_told_by_their_scripts(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+@pytest.mark.parametrize(
+    ("tokens", "frequency", "lonely"),
+    [
+        (["修泵"], {}, ["修", "泵"]),
+        (["泵的", "的维", "维护", "泵"], {"泵": 3}, []),
+        (["会议", "议讨", "讨论"], {"会议": 2, "讨论": 1}, []),
+        (["买的", "的药"], {}, ["买", "药"]),
+        (["pump", "泵"], {}, []),
+    ],
+)
+def test_characters_stand_alone_where_nothing_else_of_a_question_stands_anywhere(
+    tokens: list[str], frequency: dict[str, int], lonely: list[str]
+) -> None:
+    assert lonely_characters(tokens, frequency) == lonely

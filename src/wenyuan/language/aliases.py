@@ -3,7 +3,9 @@
 They stand beside a text's words in the lexical index, never in the text itself. `§`, which no word
 holds, marks what must not be confused with a word: `§d20260414` a day, `§m202604` a month, `§y2026` a
 year, `§v1．2．3` a version, `§cppr9087` a code. A compound name gives plain words, since it shall meet
-them: joined (`messagehistory`) and, where its writing hides them, its parts.
+them: joined (`messagehistory`) and, where its writing hides them, its parts. A number gives its plain
+digits as a word, since that is what it shall meet: 12万 gives `120000`. An option of a command keeps
+its hyphens (`－－recursive`), which no word has.
 
 A date without a year must meet every year's, and yet two years must not meet each other. Therefore a
 day gives a day of the year too (`§a0414`), and only one without a year gives the open day `§o0414`:
@@ -15,15 +17,18 @@ day gives a day of the year too (`§a0414`), and only one without a year gives t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
+from itertools import chain
 
 from wenyuan.language.date_mentions import DateMention
 from wenyuan.language.dates import date_mentions
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers
-from wenyuan.language.words import encode_token, word_token
+from wenyuan.language.plain_numbers import number_words
+from wenyuan.language.words import encode_token
 
 LIMIT = 256
 
@@ -31,7 +36,7 @@ _LONGEST_RANGE_DAYS = 31
 _LONGEST_RANGE_MONTHS = 24
 _LONGEST_RANGE_YEARS = 50
 _LONGEST_ASKED = 3
-_ORDER = {"version": 0, "code": 1, "name": 2, "decimal": 3}
+_ORDER = {"version": 0, "code": 1, "option": 2, "name": 3, "decimal": 4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,28 +54,50 @@ def aliases(text: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
     index side adds so that a question for the month finds the day. In a question, codes in two
     words count in lower case too (`ppr 9087`).
     """
-    return tokens_of(date_mentions(text, fold(text)), identifiers(text, any_case=asked), limit, asked=asked)
+    folded = fold(text)
+    mentions = date_mentions(text, folded)
+    numbers = number_words(folded, mentions)
+    return tokens_of(mentions, identifiers(text, any_case=asked), numbers, limit, asked=asked)
 
 
 def tokens_of(
-    mentions: Iterable[DateMention], named: Iterable[Identifier], limit: int = LIMIT, *, asked: bool = False
+    mentions: Iterable[DateMention],
+    named: Sequence[Identifier],
+    numbers: Iterable[str],
+    limit: int = LIMIT,
+    *,
+    asked: bool = False,
 ) -> Aliases:
-    """The tokens of dates and identifiers that have been read already."""
-    found: dict[str, None] = {}
-    for mention in mentions:
-        found.update(dict.fromkeys(date_tokens(mention, asked=asked)))
-    for identifier in sorted(named, key=lambda identifier: _ORDER[identifier.kind]):
-        found.update(dict.fromkeys(identifier_tokens(identifier)))
-    tokens = tuple(found)
+    """The tokens of dates, identifiers and numbers that have been read already."""
+    of_dates = [token for mention in mentions for token in date_tokens(mention, asked=asked)]
+    of_numbers = list(map(encode_token, numbers))
+    tokens = _each_once(of_dates, named, of_numbers)
+    if len(tokens) > limit:
+        tokens = _each_once(of_dates, sorted(named, key=lambda identifier: _ORDER[identifier.kind]), of_numbers)
     return Aliases(tokens[:limit], max(0, len(tokens) - limit))
 
 
-def date_tokens(mention: DateMention, *, asked: bool) -> Iterator[str]:
+def _each_once(of_dates: Iterable[str], named: Iterable[Identifier], of_numbers: Iterable[str]) -> tuple[str, ...]:
+    of_named = chain.from_iterable(identifier.tokens for identifier in named)
+    return tuple(dict.fromkeys(chain(of_dates, of_named, of_numbers)))
+
+
+def date_tokens(mention: DateMention, *, asked: bool) -> tuple[str, ...]:
     """The tokens of one date.
 
     A document's range gives everything it covers, as far as that is short. A question's long range
     gives its ends only: the words of the question must not drown in days.
     """
+    return _tokens(mention._replace(start=0, end=0, reading=""), asked)
+
+
+# The same dates stand above many passages, and in many of them.
+@lru_cache(maxsize=1 << 14)
+def _tokens(mention: DateMention, asked: bool) -> tuple[str, ...]:
+    return tuple(_each_token(mention, asked))
+
+
+def _each_token(mention: DateMention, asked: bool) -> Iterator[str]:
     days = mention.days()
     if days is None:
         return
@@ -94,15 +121,6 @@ def date_tokens(mention: DateMention, *, asked: bool) -> Iterator[str]:
 def _covered(units: range, longest: int, asked: bool) -> Iterable[int]:
     """All units of a range, or its two ends where it is long, or asked for."""
     return units if len(units) <= (_LONGEST_ASKED if asked else longest) else (units[0], units[-1])
-
-
-def identifier_tokens(identifier: Identifier) -> Iterator[str]:
-    """The tokens of one version, code or compound name."""
-    if identifier.kind == "name":
-        yield word_token(identifier.value)
-    else:
-        yield ("§c" if identifier.kind == "code" else "§v") + encode_token(identifier.value)
-    yield from map(word_token, identifier.parts)
 
 
 def _day_tokens(day: date, is_open: bool, asked: bool) -> Iterator[str]:

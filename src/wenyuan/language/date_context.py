@@ -9,15 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
-from wenyuan.language.chinese_dates import DAY_NUMBER
+from wenyuan.language.chinese_dates import DAY_NUMBER, chinese_number
 from wenyuan.language.date_mentions import DateMention, PartialDate, single
 from wenyuan.language.dates import date_mentions
 from wenyuan.language.english_dates import MONTH_NAMES
 from wenyuan.language.folding import fold
-from wenyuan.language.numerals import parse_integer
 
 Context = tuple[PartialDate, ...]
 """The year, or the year and month, that stands above a text; more than one where it is ambiguous."""
@@ -25,11 +24,10 @@ Context = tuple[PartialDate, ...]
 _MOST_MONTHS_AWAY = 2
 
 _day_at_line_start = re.compile(
-    rf"^[\s#>*•-]{{0,8}}(?P<day>{DAY_NUMBER}\ ?[日号](?=[\s,.:;。、(晴雨阴昙雪星周上下早晚]|$)"
-    r"|[0-9]{1,2}(?:st|nd|rd|th)\b)",
+    rf"^[\s#>*•-]{{0,8}}(?:(?P<day>{DAY_NUMBER})(?P<mark>\ ?[日号](?=[\s,.:;。、(晴雨阴昙雪星周上下早晚]|$)"
+    r"|(?<=[0-9])(?:st|nd|rd|th)\b))",
     re.MULTILINE,
 )
-_day_mark = re.compile(r"\ ?(?:[日号]|st|nd|rd|th)$")
 _month_alone = re.compile(rf"\s*(?:(?P<number>{DAY_NUMBER})\ ?月份?|(?P<name>[a-z]{{3,9}})\.?)\s*")
 
 
@@ -49,18 +47,19 @@ def dates_of_chunk(headings: Sequence[str], text: str, folded: str) -> DatedText
     context: Context = ()
     in_headings: list[tuple[DateMention, ...]] = []
     for heading in headings:
-        folded_heading, mentions = _read_heading(heading)
-        context = _narrowed(context, mentions, folded_heading)
-        in_headings.append(tuple(_in_context(mentions, folded_heading, context)))
-    in_text = _in_context(date_mentions(text, folded), folded, context)
-    return DatedText(tuple(in_headings), tuple(in_text))
+        mentions, context = _read_heading(heading, context)
+        in_headings.append(mentions)
+    return DatedText(tuple(in_headings), tuple(_in_context(date_mentions(text, folded), folded, context)))
 
 
+# The same headings stand above many passages.
 @lru_cache(maxsize=4096)
-def _read_heading(heading: str) -> tuple[str, tuple[DateMention, ...]]:
-    """A heading folded, and its dates; remembered, since it stands above many passages."""
+def _read_heading(heading: str, above: Context) -> tuple[tuple[DateMention, ...], Context]:
+    """The dates in a heading that stands below others, and the context it makes with them."""
     folded = fold(heading)
-    return folded, tuple(date_mentions(heading, folded))
+    mentions = date_mentions(heading, folded)
+    context = _narrowed(above, mentions, folded)
+    return tuple(_in_context(mentions, folded, context)), context
 
 
 def _in_context(mentions: Sequence[DateMention], folded: str, context: Context) -> Sequence[DateMention]:
@@ -78,17 +77,17 @@ def _completed(mention: DateMention, context: Context) -> list[DateMention]:
     dated = []
     for above in context:
         away = abs((mention.first.month or 1) - above.month) if above.month else 0
-        first, last = replace(mention.first, year=above.year), replace(mention.last, year=above.year)
+        first, last = mention.first._replace(year=above.year), mention.last._replace(year=above.year)
         if away <= _MOST_MONTHS_AWAY and first.exists and last.exists:
-            dated.append(replace(mention, reading="in-context", first=first, last=last))
+            dated.append(mention._replace(reading="in-context", first=first, last=last))
     return dated or [mention]
 
 
 def _days_alone(folded: str, above: PartialDate) -> Iterable[DateMention]:
     for match in _day_at_line_start.finditer(folded):
-        day = parse_integer(_day_mark.sub("", match["day"]))
+        day = chinese_number(match["day"])
         if day is not None:
-            yield single(match.start("day"), match.end("day"), "in-context", replace(above, day=day))
+            yield single(match.start("day"), match.end("mark"), "in-context", above._replace(day=day))
 
 
 def _narrowed(context: Context, mentions: Sequence[DateMention], folded_heading: str) -> Context:
@@ -98,7 +97,7 @@ def _narrowed(context: Context, mentions: Sequence[DateMention], folded_heading:
         return tuple(part for part in named if part is not None) if len(named) <= 2 else ()
     match = _month_alone.fullmatch(folded_heading)
     if match and context:
-        month = MONTH_NAMES.get(match["name"]) if match["name"] else parse_integer(match["number"])
+        month = MONTH_NAMES.get(match["name"]) if match["name"] else chinese_number(match["number"])
         if month is not None and 1 <= month <= 12:
             return tuple(PartialDate(above.year, month) for above in context)
     return context

@@ -1,12 +1,11 @@
-"""Dates as they are written in English: April 14, 2026, 14th of April, between 3 and 5 May 1990."""
+"""Dates as they are written in English: April 14, 2026, 14th of April, between 3 and 5 May 1990, Q2 2026."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 
-from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, single
+from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, part_of_month, single
 
 MONTH_NAMES = {
     word: number
@@ -48,24 +47,40 @@ _day_then_month = re.compile(
     """,
     re.VERBOSE,
 )
-_quarter = re.compile(rf"q(?P<quarter>[1-4])[\s/-]{{0,2}}(?P<year>{_YEAR})(?![0-9a-z])")
-_year_then_quarter = re.compile(rf"(?P<year>{_YEAR})[\s/-]{{0,2}}q(?P<quarter>[1-4])(?![0-9a-z])")
+_QUARTER = "(?:q(?P<quarter>[1-4])|h(?P<half>[12]))"
+_quarter = re.compile(rf"{_QUARTER}(?:[\s/-]{{0,2}}|\sof\s)(?P<year>{_YEAR})(?![0-9a-z])")
+_year_then_quarter = re.compile(rf"(?P<year>{_YEAR})[\s/-]{{0,2}}{_QUARTER}(?![0-9a-z])")
+_quarter_before = re.compile(r"(?<![a-z0-9])(?P<which>[a-z0-9]{3,6})\s(?P<unit>quarter|half)(?:\sof)?\s$")
 _years = re.compile(
     rf"(?P<year>{_YEAR})(?:\s?(?:-{{1,2}}|to|and|until|through)\s?(?P<last_year>{_YEAR}))?"
     r"(?![0-9a-z%-]|[.,:/][0-9])(?P<rest>\s?[a-z0-9])?"
 )
+_year_alone = re.compile(rf"{_YEAR}(?![0-9a-z%]|[.,:/-][0-9])")
 _word_before = re.compile(r"(?<![a-z0-9])(?P<word>[a-z]{1,9})\.?,?[\s/-]{0,2}(?:of\s)?$")
 _code_before = re.compile(r"[0-9a-z.:/$#-]$")
+# "May 5 people attend?" asks leave for five; after a preposition or an article it is a date, and after
+# `to` or `and` where another date goes before.
+_counted_after = re.compile(r"\s(?:people|men|women|children|(?!was|is|this|us|his|as|its|has|does)[a-z]{2,20}s)\b")
+_month_before = re.compile(
+    rf"(?:\b(?:on|by|since|until|till|before|after|from|of|the|between)|(?:[0-9]{_ORDINAL}?|\b{_ANY_MONTH})\s(?:to|and))"
+    r"\s{1,2}$"
+)
 _between_before = re.compile(r"between\s{1,2}$")
 
-_PARTS_OF_MONTH = {
-    "early": (1, 10),
-    "mid": (11, 20),
-    "late": (21, None),
-    "first week of": (1, 7),
-    "second week of": (8, 14),
-    "third week of": (15, 21),
+_ORDINALS = {"first": 1, "1st": 1, "second": 2, "2nd": 2, "third": 3, "3rd": 3, "fourth": 4, "4th": 4}
+_PART_WORDS = {
+    "early": "first third",
+    "beginning": "first third",
+    "start": "first third",
+    "mid": "second third",
+    "middle": "second third",
+    "late": "last third",
+    "end": "last third",
 }
+_part_before = re.compile(
+    r"(?<![a-z0-9])(?:(?P<word>early|mid|late)[\s-]|(?P<side>beginning|start|middle|end)\sof\s"
+    r"|(?P<which>first|second|third|fourth|last|1st|2nd|3rd|4th)\s(?P<unit>week|half)\sof\s)$"
+)
 
 
 def english_mentions(
@@ -78,34 +93,52 @@ def english_mentions(
     """
     read_to = 0
     for number in found:
-        start = number.start()
+        start, end = number.span()
         # Between Han characters (all beyond z) no English date begins, and most numbers stand there.
-        if start >= read_to and (folded[start - 1 : start] <= "z" or folded[number.end() : number.end() + 1] <= "z"):
-            for mention in _around(folded, start, capital_at):
+        if start >= read_to and (folded[start - 1 : start] <= "z" or folded[end : end + 1] <= "z"):
+            for mention in _around(folded, start, end, capital_at):
                 read_to = max(read_to, mention.end)
                 yield mention
 
 
-def _around(folded: str, start: int, capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
-    before = _word_before.search(folded, max(0, start - 16), start)
+def _around(folded: str, start: int, end: int, capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
+    """The date around the number from `start` to `end`, by the word before it or else by what follows."""
+    previous = folded[start - 1 : start]
+    before = _word_before.search(folded, max(0, start - 16), start) if _joins(previous) else None
     word = before["word"] if before else ""
     if before and word in MONTH_NAMES:
         if match := _month_then_day.match(folded, before.start()):
             yield from _read_days(match, capital_at)
         elif match := _month_then_year.match(folded, before.start()):
             yield from _read_month(match, capital_at)
-    elif before and word == "q" and (match := _quarter.match(folded, before.start())):
-        yield _read_quarter(match)
+    elif before and word in ("q", "h") and (match := _quarter.match(folded, before.start())):
+        yield from _read_quarter(match)
+    elif word in ("quarter", "half") and (which := _quarter_before.search(folded, max(0, start - 20), start)):
+        yield from _quarter_of(which, start)
     elif word in _YEAR_WORDS and (match := _years.match(folded, start)):
         yield from _read_years(match)
+    elif end - start > 5 or not _joins(folded[end : end + 1]):
+        return
     elif match := _year_then_quarter.match(folded, start):
-        yield _read_quarter(match)
-    elif (match := _day_then_month.match(folded, start)) and not _code_before.search(folded, max(0, start - 1), start):
+        yield from _read_quarter(match)
+    elif (match := _day_then_month.match(folded, start)) and not _code_before.search(previous):
         yield from _read_days(match, capital_at)
 
 
+def _joins(character: str) -> bool:
+    """Whether a number belongs together with what stands beyond the character next to it."""
+    return character in " ,./-" or "a" <= character <= "z" or character.isspace()
+
+
 def _is_verb(match: re.Match[str], capital_at: Callable[[int], bool]) -> bool:
-    return match["month"] in _ALSO_VERBS and not capital_at(match.start("month"))
+    """Whether `may` or `march` is no month: it lacks its capital, or stands before so many people."""
+    if match["month"] not in _ALSO_VERBS:
+        return False
+    if not capital_at(match.start("month")):
+        return True
+    if "day" not in match.re.groupindex or not _counted_after.match(match.string, match.end()):
+        return False
+    return not _month_before.search(match.string[max(0, match.start() - 16) : match.start()])
 
 
 def _read_days(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
@@ -124,18 +157,28 @@ def _read_days(match: re.Match[str], capital_at: Callable[[int], bool]) -> Itera
         yield single(match.start("last_day"), match.end(), "month-name", last)
 
 
+def part_before(folded: str, start: int) -> tuple[int, str] | None:
+    """The part of a month that is named right before it (`early`, `first week of`): where that begins, and which."""
+    match = _part_before.search(folded, max(0, start - 16), start)
+    if not match:
+        return None
+    if word := match["word"] or match["side"]:
+        return match.start(), _PART_WORDS[word]
+    number = _ORDINALS.get(match["which"])
+    if match["unit"] == "week":
+        return match.start(), f"week {number}" if number else "last week"
+    return (match.start(), "first half" if number == 1 else "second half") if number in (1, 2) else None
+
+
 def _read_month(match: re.Match[str], capital_at: Callable[[int], bool]) -> Iterator[DateMention]:
     if _is_verb(match, capital_at):
         return
     month = MONTH_NAMES[match["month"]]
-    before = match.string[max(0, match.start() - 16) : match.start()].rstrip(" -")
-    days = next((days for words, days in _PARTS_OF_MONTH.items() if before.endswith(words)), None)
     whole = PartialDate(_year(match, month), month)
-    if days is None:
-        yield single(match.start(), match.end(), "month-name", whole)
+    if part := part_before(match.string, match.start()):
+        yield part_of_month(part[0], match.end(), whole, part[1])
     else:
-        first, last = replace(whole, day=days[0]), replace(whole, day=days[1])
-        yield DateMention(match.start(), match.end(), "range", first, last)
+        yield single(match.start(), match.end(), "month-name", whole)
 
 
 def _year(match: re.Match[str], month: int) -> int | None:
@@ -146,10 +189,24 @@ def _year(match: re.Match[str], month: int) -> int | None:
     return year + 1 if second and month <= 3 and str(year + 1).endswith(second) else year
 
 
-def _read_quarter(match: re.Match[str]) -> DateMention:
-    year, last_month = int(match["year"]), 3 * int(match["quarter"])
-    first, last = PartialDate(year, last_month - 2), PartialDate(year, last_month)
-    return DateMention(match.start(), match.end(), "quarter", first, last)
+def _read_quarter(match: re.Match[str]) -> Iterator[DateMention]:
+    number, months = (match["quarter"], 3) if match["quarter"] else (match["half"], 6)
+    yield months_of_year(match.start(), match.end(), int(match["year"]), int(number), months)
+
+
+def _quarter_of(which: re.Match[str], start: int) -> Iterator[DateMention]:
+    """The quarter or half whose words stand before the year at `start`."""
+    year = _year_alone.match(which.string, start)
+    months = 3 if which["unit"] == "quarter" else 6
+    number = 12 // months if which["which"] == "last" else _ORDINALS.get(which["which"])
+    if year and number and number * months <= 12:
+        yield months_of_year(which.start(), year.end(), int(year[0]), number, months)
+
+
+def months_of_year(start: int, end: int, year: int | None, number: int, months: int) -> DateMention:
+    """The quarter (three months) or half (six) of that number."""
+    first, last = PartialDate(year, (number - 1) * months + 1), PartialDate(year, number * months)
+    return DateMention(start, end, "quarter" if months == 3 else "half-year", first, last)
 
 
 def _read_years(match: re.Match[str]) -> Iterator[DateMention]:

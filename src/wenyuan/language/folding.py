@@ -54,6 +54,9 @@ _composing = re.compile(f"[{_MARKS}{_JAMO}]")
 # Sorting marks takes quadratic time, hence the limit (that of UAX #15, Stream-Safe Text Format).
 _cluster = re.compile(rf".[{_MARKS}{_JAMO}{_INVISIBLE}]{{1,30}}", re.DOTALL)
 
+# All but the characters of ordinary text, which fold to one character each.
+_perhaps_not_one = re.compile("[^\x00-\x7f\u2018\u2019\u201c\u201d\u3000-\u303f\u4e00-\u9fff\uff01-\uff5e]")
+
 _REMEMBERED = 0x40000
 """Characters from here on are too rare to spend memory on."""
 
@@ -90,16 +93,32 @@ def fold_with_offsets(text: str) -> FoldedText:
     """Fold `text`, keeping the way back: `.text` equals `fold(text)`."""
     if text.isascii():
         return FoldedText(text.lower(), range(len(text) + 1))
+    if _composing.search(text):
+        return _composed_with_offsets(text)
+    table = _table()
+    offsets: list[int] = []
+    position = 0
+    for match in _perhaps_not_one.finditer(text):
+        length = len(table[ord(match[0])])
+        if length != 1:
+            start = match.start()
+            offsets += range(position, start)
+            offsets += [start] * length
+            position = start + 1
+    offsets += range(position, len(text) + 1)
+    return FoldedText(text.translate(table), offsets)
+
+
+def _composed_with_offsets(text: str) -> FoldedText:
     pieces: list[str] = []
     starts: list[int] = []
     position = 0
-    if _composing.search(text):
-        for match in _cluster.finditer(text):
-            pieces += text[position : match.start()]
-            starts += range(position, match.start())
-            pieces.append(_compose(match))
-            starts.append(match.start())
-            position = match.end()
+    for match in _cluster.finditer(text):
+        pieces += text[position : match.start()]
+        starts += range(position, match.start())
+        pieces.append(_compose(match))
+        starts.append(match.start())
+        position = match.end()
     pieces += text[position:]
     starts += range(position, len(text))
     table = _table()

@@ -3,22 +3,26 @@
 - Versions: `v1.2.3`, `V1.2.3`, `1_2_3`, `1-2-3` and 版本1.2.3 are "1.2.3". Digits are kept as written,
   so 1.0.21, 1.02.1 and 1.0.2 are three. `1.2.3-rc.1`, `1.2.3rc1` are "1.2.3rc1" and also "1.2.3"
   (spellings of pre-releases as in PEP 440).
-- Codes: `PPR-9087`, `ppr9087`, `PPR_9087` and `PPR 9087` (in capitals) are "ppr9087"; between two
-  numbers the border stays: `CVE-2023-0464` is "cve2023-0464". `#783` and `issue 783` are "#783".
+- Codes: `PPR-9087`, `ppr9087`, `PPR_9087` and `PPR 9087` are "ppr9087"; between two numbers the
+  border stays: `CVE-2023-0464` is "cve2023-0464". `#783` and `issue 783` are "#783". In two words, a
+  code is in capitals, or its letters are no word (see `is_designator`): `ppr 9087`, not `top 100`.
 - Compound names: `MessageHistory`, `message_history` and `message-history` are "messagehistory".
+- Options of a command keep their hyphens: `--recursive` is "--recursive", `-xzf` also "-x", "-z", "-f".
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
 from typing import Literal
 
+from wenyuan.language.compounds import ASCII_WORD
 from wenyuan.language.english_dates import MONTH_NAMES
+from wenyuan.language.words import encode_token, word_token
 
-IdentifierKind = Literal["version", "decimal", "code", "name"]
+IdentifierKind = Literal["version", "decimal", "code", "option", "name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +33,21 @@ class Identifier:
     value: str
     parts: tuple[str, ...] = ()
     """Folded words inside it that do not stand apart in the text."""
+    tokens: tuple[str, ...] = field(init=False, compare=False, repr=False)
+    """Its canonical tokens (see `aliases`), that of its value first."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tokens", tuple(self._tokens()))
+
+    def _tokens(self) -> Iterator[str]:
+        if self.kind == "option":
+            yield from map(encode_token, (self.value, *self.parts))
+            return
+        if self.kind == "name":
+            yield word_token(self.value)
+        else:
+            yield ("§c" if self.kind == "code" else "§v") + encode_token(self.value)
+        yield from map(word_token, self.parts)
 
     @property
     def is_telling(self) -> bool:
@@ -39,66 +58,94 @@ class Identifier:
 _LONGEST_WORD = 128
 _LONGEST_VALUE = 64
 _MOST_PARTS = 12
+_MOST_LETTERS_OF_OPTIONS = 4
 
 _unusual = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0d\uff0e\uff0f\uff3f\u2010-\u2013\u2212]")
 _usual = str.maketrans(
     {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys((*range(0x2010, 0x2014), 0x2212), "-")
 )
-_word = re.compile(r"[A-Za-z0-9]++(?:[-._+~:@/][A-Za-z0-9]++|_++[A-Za-z0-9]++)*+")
+_scientific = re.compile(r"[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+")
 _piece = re.compile(r"[A-Za-z0-9]+(?:[-_]+[A-Za-z0-9]+)*")
 _number_run = re.compile(r"[0-9]++(?:[._-][0-9]++)*+")
 _unit = re.compile(r"[a-z]+|[0-9]+")
 _letters_at_end = re.compile(r"[A-Za-z]{2,}$")
 _hump = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 
-_version_word = re.compile(
-    r"(?:[Vv](?<![A-Za-z].)er(?:sion|\.)?|V(?<![A-Za-z].)ER(?:SION)?|[Rr](?<![A-Za-z].)elease|版本号?)"
-    r"\s?[:：]?\s?[Vv]?(?P<number>[0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.年]|-[0-9])"
-)
 _pre_release = re.compile(
     r"[-._+~]?(?P<name>alpha|beta|preview|pre|rc|dev|post|snapshot|nightly|a|b|c)[-._]?(?P<number>[0-9]*)(?![A-Za-z0-9])",
     re.IGNORECASE,
 )
 _base = re.compile(r"[0-9.]+(?=[a-z])")
 _PRE_RELEASES = {"alpha": "a", "beta": "b", "c": "rc", "pre": "rc", "preview": "rc"}
-_SPACED_CODE = (
-    r"(?P<letters>[A-Z](?<![A-Za-z0-9].)[A-Z]{1,5}(?:/[A-Z]{1,2})?)(?:\s|(?<=/[A-Z])|(?<=/[A-Z]{2}))"
-    r"(?P<digits>[0-9]{2,8}(?:-[0-9]{1,6})*)(?![0-9A-Za-z])"
-)
-_issue = re.compile(
-    r"(?:#|[Ii](?<![A-Za-z].)ssue\s#?|[Bb](?<![A-Za-z].)ug\s#?|[Tt](?<![A-Za-z].)icket\s#?|工[单單]号?\s?#?)"
-    r"(?P<number>[0-9]{1,8})(?![0-9A-Za-z]|[.-][0-9])"
-)
 _NO_CODE = frozenset(
-    "about after and at before between by during for from in is of on or since than the to until with year".split()
+    """
+    about after and at before between bug by chapter during for from in is issue of on or page release section
+    since than the ticket to until version with year
+    """.split()
 )
-_spaced_code = re.compile(_SPACED_CODE)
-_spaced_code_in_any_case = re.compile(_SPACED_CODE, re.IGNORECASE)
+
+_vowel = re.compile("[aeiouy]")
+_DESIGNATORS = frozenset("cve cwe din iec ieee iso pep rfc".split())
+# Abbreviations without a vowel that a number follows though they name nothing: titles, units, currencies, protocols,
+# kinds of files.
+_ABBREVIATIONS = frozenset(
+    """
+    bc bps cc cd ch cm cmd css csv db dns dr dvd fm fps ft ftp gbp gbps ghz gmt hd hkd hmm hr hrs html http https hz jpg
+    jr kbps kg khz km kmh kph krw kw kwh lb lbs lcd lt lv lvl mb mbps md mg mhz ml mm mp mph mr mrs ms msg mt mw npm nr
+    ntd pc pcs pdf php pls plz png pp ppm ppt pt pwd px rgb rm rmb rpm rs sgt smtp sql sr ssh ssl st str svg tb tbsp tcp
+    thx tls tmp tsp tsv tv txt udp vol vpn vs wk wks xml xxl
+    """.split()
+)
+
+# What stands between one word and a number is read backwards from the number, since numbers are rare.
+_number = re.compile(r"[0-9]++(?:\.[0-9]++)*+")
+_LONGEST_LEAD = 16
+_LAST_OF_VERSION_LEAD = frozenset("nNrRe.本号:：vV")
+_LAST_OF_ISSUE_LEAD = frozenset("#egt单單号")
+_version_lead = re.compile(
+    r"(?:(?<![A-Za-z])(?:[Vv]er(?:sion|\.)?|VER(?:SION)?|[Rr]elease)|版本号?)\s?[:：]?\s?[Vv]?\Z"
+)
+_code_lead = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2,6})(?:/([A-Z]{1,2})\s?|\s)\Z")
+_code_lead_in_any_case = re.compile(_code_lead.pattern, re.IGNORECASE)
+_JOINTS = frozenset("._/-")
+_issue_lead = re.compile(r"(?:#|(?<![A-Za-z])(?:[Ii]ssue|[Bb]ug|[Tt]icket)\s#?|工[单單]号?\s?)\Z")
+_version_number = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.年]|-[0-9])")
+_code_number = re.compile(r"([0-9]{2,8}(?:-[0-9]{1,6})*)(?![0-9A-Za-z])")
+_year = re.compile(r"(?:19|20)[0-9]{2}(?:-[0-9]{1,2})?(?![0-9-])")
+_three_digits = re.compile("[0-9]{3}")
+_issue_number = re.compile(r"([0-9]{1,8})(?![0-9A-Za-z]|[.-][0-9])")
+
+_option = re.compile(r"-(?<![\w/.)\]-].)-?([A-Za-z][A-Za-z0-9]{0,19}(?:-[A-Za-z0-9]{1,20}){0,6})(?![\w-])", re.ASCII)
 
 
-def identifiers(text: str, *, any_case: bool = False) -> list[Identifier]:
-    """Every version, code and compound name in `text`, each once.
+def identifiers(text: str, *, any_case: bool = False, words: Sequence[str] | None = None) -> list[Identifier]:
+    """Every version, code, option and compound name in `text`, each once for each way of writing it.
 
-    A code in two words counts only in capitals (`PPR 9087`), unless `any_case`.
+    A code in two words whose letters may be a word counts only in capitals (`SEAL 9087`), unless
+    `any_case`. `words` are those that `ASCII_WORD` finds in a text in ASCII, if they are known.
     """
     plain = _with_usual_forms(text)
-    found: dict[Identifier, None] = {}
-    for word in dict.fromkeys(_word.findall(plain)):
-        if readings := _readings_of(word):
-            found.update(dict.fromkeys(readings))
-    for _, _, reading in _of_several_words(plain, any_case):
-        found[reading] = None
-    return list(found)
+    distinct = dict.fromkeys(ASCII_WORD.findall(plain) if words is None else words)
+    found = list(chain.from_iterable(filter(None, map(_readings_of, distinct))))
+    found += dict.fromkeys(reading for _, _, reading in _beyond_words(plain, any_case))
+    return found
 
 
 def located_identifiers(text: str) -> Iterator[tuple[Identifier, int, int]]:
     """Every identifier with the start and end of the words it was read from."""
     plain = _with_usual_forms(text)
-    for match in _word.finditer(plain):
-        for reading in _readings_of(match[0]):
-            yield reading, match.start(), match.end()
-    for start, end, reading in _of_several_words(plain, any_case=False):
+    for match in ASCII_WORD.finditer(plain):
+        for reading in _readings_of(match[1]):
+            yield reading, match.start(), match.end(1)
+    for start, end, reading in _beyond_words(plain, any_case=False):
         yield reading, start, end
+
+
+def is_designator(letters: str) -> bool:
+    """Whether two to five small letters are hardly a word, and so part of a code: they have no vowel, or are known."""
+    if letters in _DESIGNATORS:
+        return True
+    return 2 <= len(letters) <= 5 and not _vowel.search(letters) and letters not in _ABBREVIATIONS
 
 
 def most_specific(found: Sequence[Identifier]) -> list[Identifier]:
@@ -112,15 +159,53 @@ def _with_usual_forms(text: str) -> str:
     return text.translate(_usual) if not text.isascii() and _unusual.search(text) else text
 
 
-def _of_several_words(plain: str, any_case: bool) -> Iterator[tuple[int, int, Identifier]]:
-    for match in _version_word.finditer(plain):
-        yield match.start(), match.end(), Identifier("version", match["number"])
-    for match in (_spaced_code_in_any_case if any_case else _spaced_code).finditer(plain):
-        letters = match["letters"].lower().replace("/", "")
-        if letters not in MONTH_NAMES and letters not in _NO_CODE:
-            yield match.start(), match.end(), Identifier("code", letters + match["digits"])
-    for match in _issue.finditer(plain):
-        yield match.start(), match.end(), Identifier("code", "#" + match["number"])
+def _beyond_words(plain: str, any_case: bool) -> Iterator[tuple[int, int, Identifier]]:
+    """What one word does not show: numbers after a word that says what they are, and options."""
+    for match in _number.finditer(plain):
+        if at := match.start():
+            yield from _with_lead(plain, at, any_case)
+    if "-" in plain:
+        for match in _option.finditer(plain):
+            if reading := _option_of(match[0], match[1]):
+                yield match.start(), match.end(), reading
+
+
+def _with_lead(plain: str, at: int, any_case: bool) -> Iterator[tuple[int, int, Identifier]]:
+    """The readings of a number with what stands before it."""
+    begin = max(0, at - _LONGEST_LEAD)
+    before = plain[begin:at]
+    last = before.rstrip()[-1:]
+    if last in _LAST_OF_VERSION_LEAD and (lead := _version_lead.search(before)):
+        number = _version_number.match(plain, at)
+        if number:
+            yield begin + lead.start(), number.end(), Identifier("version", number[1])
+    if last.isascii() and last.isalpha() and (any_case or last.isupper() or _three_digits.match(plain, at)):
+        lead = _code_lead_in_any_case.search(before)
+        if lead and (number := _code_number.match(plain, at)):
+            letters = (lead[1] + (lead[2] or "")).lower()
+            is_code = letters not in MONTH_NAMES and letters not in _NO_CODE
+            if is_code and (
+                any_case or _code_lead.search(before) or _is_code_in_small_letters(lead, letters, number[1])
+            ):
+                yield begin + lead.start(), number.end(), Identifier("code", letters + number[1])
+    if last in _LAST_OF_ISSUE_LEAD and (lead := _issue_lead.search(before)):
+        number = _issue_number.match(plain, at)
+        if number:
+            yield begin + lead.start(), number.end(), Identifier("code", "#" + number[1])
+
+
+def _is_code_in_small_letters(lead: re.Match[str], letters: str, number: str) -> bool:
+    """Whether letters that are not all capitals and a number of three digits or more, no year, are a code."""
+    if not is_designator(letters) or lead.string[lead.start() - 1 : lead.start()] in _JOINTS:
+        return False
+    return letters in _DESIGNATORS or not _year.match(number)
+
+
+def _option_of(written: str, name: str) -> Identifier | None:
+    value = written.lower()
+    if value.startswith("--") or "-" in name or not name.isalpha() or len(name) > _MOST_LETTERS_OF_OPTIONS:
+        return Identifier("option", value)
+    return Identifier("option", value, tuple(f"-{letter}" for letter in name.lower()) if len(name) > 1 else ())
 
 
 class _ReadingsOfWords(dict[str, tuple[Identifier, ...]]):
@@ -131,7 +216,8 @@ class _ReadingsOfWords(dict[str, tuple[Identifier, ...]]):
     def __missing__(self, word: str) -> tuple[Identifier, ...]:
         if len(word) > _LONGEST_WORD:
             return ()
-        readings = () if word.isalpha() and (word.islower() or word.istitle()) else tuple(_read(word))
+        is_plain = word.isalpha() and (word.islower() or word.istitle())
+        readings = () if is_plain or _scientific.fullmatch(word) else tuple(_read(word.replace(",", "")))
         if len(self) >= self._CAPACITY:
             self.clear()
         self[word] = readings

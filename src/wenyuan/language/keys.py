@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
@@ -74,8 +75,13 @@ def slug(text: str) -> str:
 
 def date_value(mention: DateMention) -> str:
     """The date in ISO 8601, a range as `first/last`, a day of an open year as `--04-14`."""
-    first, last = _iso(mention.first), _iso(mention.last)
-    return first if first == last else f"{first}/{last}"
+    return _value(mention.first, mention.last)
+
+
+# The same dates stand above many passages, and in many of them.
+@lru_cache(maxsize=1 << 14)
+def _value(first: PartialDate, last: PartialDate) -> str:
+    return _iso(first) if first == last else f"{_iso(first)}/{_iso(last)}"
 
 
 def _iso(date: PartialDate) -> str:

@@ -3,7 +3,8 @@
 Read are 一百二十三, positional 一二三 and 二〇二六, financial 壹佰贰拾叁, 廿三, arabic digits with
 thousands separators, mixtures such as 3万5千 and 1.2亿, decimals (一点五), and the colloquial form
 that leaves out the last unit (三万五 is 35000). Traditional and simplified characters count alike.
-一二万, "ten or twenty thousand", is no number.
+What is vague is no number: 一二万, "ten or twenty thousand", 两三百, 三两; nor is what counts tens by a
+fraction: 三点五十 is a time.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ _UNITS = (
     ("百佰", 100),
     ("十拾", 10),
 )
+_SINGLE = range(1, 10)
 _TENS = {"廿": "二十", "卄": "二十", "卅": "三十", "卌": "四十"}
 
 NUMERAL = "".join((*_DIGITS, *_TENS, "十拾百佰千仟"))
@@ -37,7 +39,14 @@ NUMERAL = "".join((*_DIGITS, *_TENS, "十拾百佰千仟"))
 
 _to_ascii = str.maketrans({c: str(value) for c, value in _DIGITS.items()} | {"点": ".", "點": ".", "．": "."} | _TENS)
 _arabic = re.compile(r"(?:[0-9]+|[0-9]{1,3}(?:,[0-9]{3})+)(?:\.[0-9]+)?(?:e[+-]?[0-9]{1,2})?", re.IGNORECASE)
-_approximate = re.compile("[一二三四五六七八九]{2}[十百千万萬亿億]")
+_counting = "".join(
+    character for character, value in _DIGITS.items() if value and character not in "１２３４５６７８９"
+)
+# Two digits side by side before a unit, or beside 两, which is no digit of longer numbers or of fractions.
+_approximate = re.compile(
+    f"[{_counting}]{{2}}[{''.join(characters for characters, _ in _UNITS)}]"
+    f"|[两兩][{_counting}1-9]|[{_counting}1-9点點.．][两兩]"
+)
 _decimal = re.compile(r"[0-9]*(?:\.[0-9]+)?")
 
 
@@ -94,7 +103,7 @@ def _with_unit(count: str, unit: int, rest: str, smaller: tuple[tuple[str, int],
         counted: Decimal | None = Decimal(1)
     else:
         counted = _composed(count, smaller if unit >= 10**4 else (), 0)
-    if not counted:
+    if not counted or (unit == 10 and counted not in _SINGLE):
         return None
     if not rest:
         return counted * unit

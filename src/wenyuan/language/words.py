@@ -4,9 +4,10 @@
   that a question of one character finds it too. Dictionary words were measured beside the pairs and
   add nothing to them; pairs need no dictionary and find names that no dictionary knows.
 - Kana and Hangul give pairs too.
-- A word in another script gives its stem (see `stemming`).
-- A compound such as `redis-cli`, `os.path.join` or `v2.36-9+deb12u10` gives itself and its parts, and
-  where it begins with the v of a version, itself without that.
+- A word in another script gives its stem (see `stemming`), a compound itself and its pieces (see
+  `compounds`).
+- A term of the vocabulary gives itself, marked by `§t`: in a text beside its pairs, in a question
+  instead of them (see `vocabulary`).
 
 Tokens are joined by single spaces into what a database's tokenizer sees, one that splits at every
 ASCII character that is neither letter nor digit (SQLite's `ascii`). `encode_token` therefore
@@ -16,43 +17,27 @@ otherwise.
 
 from __future__ import annotations
 
+import hashlib
 import re
-from collections.abc import Iterable, Iterator
-from itertools import chain
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from operator import add
 
+from wenyuan.language.compounds import ASCII_WORD, WORD, compound_pattern, pieces
 from wenyuan.language.folding import fold
+from wenyuan.language.question_words import PARTICLES, QUESTION_WORDS, without_question_phrases
 from wenyuan.language.scripts import HAN, HANGUL, KANA
 from wenyuan.language.stemming import stem
+from wenyuan.language.vocabulary import EMPTY, Vocabulary
 
 _LONGEST_TOKEN = 64
+_TERM_MARK = "§t"
 
-_ASCII_WORD = "[a-z0-9]"
-_WORD = rf"[^\W_{HAN}{KANA}{HANGUL}]"
-_JOINT = r"[-._+~:@/]"
-_SUFFIX = r"(?:\+\+|\#)"  # c++, g++, c#
-
-
-def _word_pattern(character: str) -> str:
-    word = rf"({character}++(?:{_SUFFIX}(?!{character})|(?:{_JOINT}{character}++)*+))"
-    return rf"{word}(?:'(?:s|t|d|m|re|ve|ll)(?!{character}))?"
-
-
-_runs = re.compile(rf"([{HAN}]+)|([{KANA}]+|[{HANGUL}]+)|{_word_pattern(_WORD)}")
-_ascii_words = re.compile(_word_pattern(_ASCII_WORD))
-_thousands = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_part = re.compile(f"{_WORD}+")
-_segment = re.compile(r"[^:@/]+")
-_version_mark = re.compile("v[0-9]")
-_outer_joint = re.compile(r"[:@/]")
-
-_QUESTION_WORDS = frozenset(
-    "a an the what which who whom whose when where why how do does did is are was were be been please".split()
-)
-_question_phrases = re.compile(
-    "为什么|什么时候|什么|怎么样|怎么|怎样|如何|为何|何时|哪[一几]?[个些里儿年月天位种家座条]?|请问|是谁|谁|多少|几个|是否|有没有|[吗呢么]"
-)
-_PARTICLES = frozenset("的了是在和与及或也都就而被把从到对于为以之其")
+_han_run = re.compile(f"[{HAN}]+")
+_syllable = re.compile(f"[{KANA}{HANGUL}]")
+_syllables = re.compile(f"[{KANA}]+|[{HANGUL}]+")
+_word = re.compile(compound_pattern(WORD))
+_runs = re.compile(rf"([{HAN}]+)|([{KANA}]+|[{HANGUL}]+)|{compound_pattern(WORD)}")
 
 _TWINS = {chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F) if not chr(code).isalnum()}
 _to_twins = str.maketrans(_TWINS)
@@ -71,109 +56,188 @@ def decode_token(token: str) -> str:
 
 def word_token(word: str) -> str:
     """The token of one folded word without joints."""
-    return stem(word[:_LONGEST_TOKEN])
+    return stem(word) if len(word) <= _LONGEST_TOKEN else _shortened(word)
 
 
-def index_tokens(text: str) -> list[str]:
+def term_token(term: str) -> str:
+    """The token of a folded term of the vocabulary."""
+    return _TERM_MARK + encode_token(term.replace(" ", "_"))
+
+
+def term_of_token(token: str) -> str | None:
+    """The folded term that a token stands for, or None where it stands for something else."""
+    return decode_token(token[len(_TERM_MARK) :]).replace("_", " ") if is_term(token) else None
+
+
+def is_term(token: str) -> bool:
+    """Whether a token stands for a term of the vocabulary."""
+    return token.startswith(_TERM_MARK)
+
+
+def index_tokens(text: str, vocabulary: Vocabulary = EMPTY) -> list[str]:
     """The tokens of one field, repeated as often as they occur (a single Han character only once)."""
-    return tokens_of_folded(fold(text))
+    return tokens_of_folded(fold(text), vocabulary).split()
 
 
-def query_tokens(text: str) -> list[str]:
+def tokens_of_folded(folded: str, vocabulary: Vocabulary = EMPTY, words: Sequence[str] | None = None) -> str:
+    """`index_tokens` of a text that is folded already, joined by single spaces.
+
+    `words` are the words of a text in ASCII as `ASCII_WORD` finds them, folded or not, if they are known.
+    """
+    terms = " ".join(map(term_token, vocabulary.term_matches(folded))) if vocabulary.terms else ""
+    if folded.isascii():
+        found = ASCII_WORD.findall(_with_slashes(folded)) if words is None else words
+        fields = [terms, " ".join(map(_joined_tokens_of, found))]
+    else:
+        han_runs = _han_run.findall(folded)
+        fields = [
+            terms,
+            _joined_pairs(han_runs),
+            " ".join(map(_joined_tokens_of, _word.findall(_with_slashes(folded)))),
+            _joined_syllables(folded) if _syllable.search(folded) else "",
+            " ".join(dict.fromkeys("".join(han_runs))),
+        ]
+    return " ".join(filter(None, fields))
+
+
+def query_tokens(text: str, vocabulary: Vocabulary = EMPTY) -> list[str]:
     """The tokens a question asks for: those of `index_tokens` without repetition and noise.
 
-    A Han character stands alone only where its neighbours are not Han; question words, articles and
-    pairs of particles are left out, unless nothing else remains.
+    A Han character stands alone only where its neighbours are not Han, or particles; the pairs of a
+    term, question words, articles and pairs of particles are left out, unless nothing else remains.
     """
-    folded = fold(text)
-    asked = _asked(_question_phrases.sub(" ", folded), _QUESTION_WORDS, _PARTICLES)
-    return asked or _asked(folded, frozenset(), frozenset())
+    rest, terms = vocabulary.split(fold(text))
+    asked = asked_tokens(without_question_phrases(rest), QUESTION_WORDS, PARTICLES)
+    if not asked and not terms:
+        asked = asked_tokens(rest, frozenset(), frozenset())
+    return [*dict.fromkeys(map(term_token, terms)), *asked]
 
 
-def tokens_of_folded(folded: str) -> list[str]:
-    """`index_tokens` of a text that is folded already."""
-    folded = _joined_thousands(folded)
-    if folded.isascii():
-        return list(chain.from_iterable(map(_word_tokens, _ascii_words.findall(folded))))
-    tokens: list[str] = []
-    han_runs: list[str] = []
-    for han, syllables, word in _runs.findall(folded):
-        if han:
-            han_runs.append(han)
-            tokens.extend(map(add, han, han[1:]))
-        elif word:
-            tokens.extend(_word_tokens(word))
+def asked_tokens(folded: str, skipped_words: Set[str], particles: Set[str]) -> list[str]:
+    """Every pair and word token of a folded question once, without some words and without pairs of two particles."""
+    tokens: dict[str, None] = {}
+    for han, syllables, word in _runs.findall(_with_slashes(folded)):
+        if word:
+            found: Iterable[str] = () if word in skipped_words else _joined_tokens_of(word).split()
         else:
-            tokens.extend(_pairs(syllables))
-    tokens.extend(dict.fromkeys("".join(han_runs)))
-    return tokens
+            found = (pair for pair in _pairs(han or syllables) if not set(pair) <= particles)
+        tokens.update(dict.fromkeys(found))
+        if han and len(han) > 1 and not particles.isdisjoint(han):
+            tokens.update(dict.fromkeys(_between_particles(han, particles)))
+    return list(tokens)
 
 
-def located_tokens(folded: str) -> Iterator[tuple[str, int, int]]:
-    """Every token of a folded text with its start and end there.
+def _between_particles(run: str, particles: Set[str]) -> Iterator[str]:
+    """The characters that stand alone between particles: 盐 in 盐的用量."""
+    parts = "".join(" " if character in particles else character for character in run).split()
+    return (part for part in parts if len(part) == 1)
 
-    Thousands separators are not looked through: `1,234` gives its two parts.
+
+def lonely_characters(tokens: Iterable[str], frequency: Mapping[str, int]) -> list[str]:
+    """The Han characters of a question of which nothing else stands anywhere.
+
+    In 修泵 the pair is no word that is ever written; what was meant is 泵.
     """
-    for match in _runs.finditer(folded):
-        start = match.start()
-        if match[3]:
-            for piece, offset in _pieces(match[3]):
-                yield _token(piece), start + offset, start + offset + len(piece)
-            continue
-        run = match[0]
-        for i, pair in enumerate(_pairs(run)):
-            yield pair, start + i, start + i + len(pair)
-        if match[1] and len(run) > 1:
-            for i, character in enumerate(run):
-                yield character, start + i, start + i + 1
+    asked = list(tokens)
+    if any(frequency.get(token) for token in asked):
+        return []
+    pairs = (token for token in asked if len(token) == 2 and _han_run.fullmatch(token))
+    return [character for character in dict.fromkeys("".join(pairs)) if character not in PARTICLES]
 
 
-def _joined_thousands(folded: str) -> str:
-    return _thousands.sub("", folded) if "," in folded else folded
+def located_words(folded: str, wanted: Set[str]) -> Iterator[tuple[int, int]]:
+    """Where a folded text holds one of the wanted tokens, those of a vocabulary left out; in no order."""
+    text = _with_slashes(folded)
+    pattern = ASCII_WORD if text.isascii() else _word
+    holds_one: dict[str, bool] = {}
+    for match in pattern.finditer(text):
+        word = match[1]
+        if word not in holds_one:
+            holds_one[word] = not wanted.isdisjoint(_joined_tokens_of(word).split())
+        if holds_one[word]:
+            yield from _located_pieces(match, wanted)
+    for token in wanted:
+        if _han_run.fullmatch(token):
+            yield from _located(token, text)
+        elif _syllables.match(token):
+            yield from _located_syllables(token, text)
+
+
+def _located_pieces(match: re.Match[str], wanted: Set[str]) -> Iterator[tuple[int, int]]:
+    word, (begin, end) = match[1], match.span(1)
+    is_whole = "," in word
+    for piece, offset in pieces(word):
+        if _token(piece) in wanted:
+            yield (begin, end) if is_whole else (begin + offset, begin + offset + len(piece))
+
+
+def _located(token: str, text: str) -> Iterator[tuple[int, int]]:
+    start = text.find(token)
+    while start >= 0:
+        yield start, start + len(token)
+        start = text.find(token, start + 1)
+
+
+def _located_syllables(token: str, text: str) -> Iterator[tuple[int, int]]:
+    for match in _syllables.finditer(text):
+        if len(token) > 1 or match[0] == token:
+            yield from ((match.start() + start, match.start() + end) for start, end in _located(token, match[0]))
+
+
+def _with_slashes(folded: str) -> str:
+    """`C:\\a` as `C:/a`."""
+    return folded.replace("\\", "/") if "\\" in folded else folded
 
 
 def _pairs(run: str) -> list[str]:
     return [run] if len(run) == 1 else list(map(add, run, run[1:]))
 
 
-def _asked(folded: str, skipped_words: frozenset[str], particles: frozenset[str]) -> list[str]:
-    tokens: dict[str, None] = {}
-    for han, syllables, word in _runs.findall(_joined_thousands(folded)):
-        if word:
-            found: Iterable[str] = () if word in skipped_words else _word_tokens(word)
-        else:
-            found = (pair for pair in _pairs(han or syllables) if not particles.issuperset(pair))
-        tokens.update(dict.fromkeys(found))
-    return list(tokens)
+_UTF_32 = "utf-32-le"
+_spaces = array("I", " ".encode(_UTF_32))
 
 
-def _pieces(word: str) -> Iterator[tuple[str, int]]:
-    """A word, and where it is a compound its segments and parts, each with its offset in the word."""
-    yield word, 0
-    if word.isalnum():
-        return
-    if _version_mark.match(word):
-        yield word[1:], 1
-    if _outer_joint.search(word):
-        yield from ((m[0], m.start()) for m in _segment.finditer(word) if not m[0].isalnum())
-    parts = list(_part.finditer(word))
-    if len(parts) > 1:
-        # The short numbers in 1.2.3 or 2026-04-14 say nothing when they stand alone.
-        numeric = all(m[0].isdigit() for m in parts)
-        yield from ((m[0], m.start()) for m in parts if not numeric or len(m[0]) > 2)
+def _joined_pairs(runs: Iterable[str]) -> str:
+    """The pairs of neighbours of every run, joined by spaces.
+
+    The characters are laid out as three columns (first, second, space) of one array, which takes a
+    third of the time of making a string for each pair.
+    """
+    firsts = _code_points("".join([run[:-1] for run in runs]))
+    seconds = _code_points("".join([run[1:] for run in runs]))
+    laid_out = _spaces * (3 * len(firsts))
+    laid_out[0::3] = firsts
+    laid_out[1::3] = seconds
+    return laid_out[:-1].tobytes().decode(_UTF_32, "surrogatepass")
+
+
+def _joined_syllables(folded: str) -> str:
+    return " ".join(pair for run in _syllables.findall(folded) for pair in _pairs(run))
+
+
+def _code_points(text: str) -> array[int]:
+    return array("I", text.encode(_UTF_32, "surrogatepass"))
 
 
 def _token(piece: str) -> str:
-    return word_token(piece) if piece.isalnum() else encode_token(piece[:_LONGEST_TOKEN])
+    if piece.isalnum():
+        return word_token(piece)
+    return encode_token(piece if len(piece) <= _LONGEST_TOKEN else _shortened(piece))
 
 
-class _TokensOfWords(dict[str, tuple[str, ...]]):
-    """The tokens of each word, remembered: a text's words repeat."""
+def _shortened(piece: str) -> str:
+    """A token for something too long for one: its beginning and a digest of it all."""
+    digest = hashlib.blake2b(piece.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+    return piece[: _LONGEST_TOKEN - len(digest)] + digest
+
+
+class _TokensOfWords(dict[str, str]):
+    """The tokens of each word, joined by spaces and remembered: a text's words repeat."""
 
     _CAPACITY = 1 << 16
 
-    def __missing__(self, word: str) -> tuple[str, ...]:
-        tokens = tuple(_token(piece) for piece, _ in _pieces(word))
+    def __missing__(self, word: str) -> str:
+        tokens = " ".join(_token(piece) for piece, _ in pieces(word.lower()))
         if len(word) <= _LONGEST_TOKEN:
             if len(self) >= self._CAPACITY:
                 self.clear()
@@ -181,4 +245,4 @@ class _TokensOfWords(dict[str, tuple[str, ...]]):
         return tokens
 
 
-_word_tokens = _TokensOfWords().__getitem__
+_joined_tokens_of = _TokensOfWords().__getitem__
