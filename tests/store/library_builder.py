@@ -12,8 +12,10 @@ import numpy as np
 from hypothesis import HealthCheck, settings
 from numpy.typing import NDArray
 
+from wenyuan.language import RULE_SET_VERSION
+from wenyuan.language.keys import document_keys
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.store import chunks, documents, indexes, knowledge_bases, migrate, queue, vectors
+from wenyuan.store import chunks, documents, fields, indexes, knowledge_bases, migrate, queue, vectors
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.rows import to_json
 from wenyuan.store.sqlite import SqliteDatabase
@@ -26,6 +28,7 @@ from wenyuan.types import (
     Facts,
     IndexGeneration,
     JobKind,
+    JsonObject,
     Key,
     KnowledgeBase,
     ModelIdentity,
@@ -102,7 +105,7 @@ class LibraryBuilder:
         )
         with self.database.write() as tx:
             knowledge_bases.add(tx, made)
-            indexes.ensure_active(tx, self.new_id("gen"), made.id, "lexical", "rules", {})
+            indexes.ensure_active(tx, self.new_id("gen"), made.id, "lexical", RULE_SET_VERSION, {})
             if embedding_model:
                 recipe = {"model": embedding_model, "identity": asdict(IDENTITY)}
                 indexes.ensure_active(tx, self.new_id("gen"), made.id, "vector", FINGERPRINT, recipe, dimensions)
@@ -131,15 +134,20 @@ class LibraryBuilder:
         """The next revision of a document, pending."""
         revision_id = self.new_id("rev")
         blob = self.blobs.stage_bytes(content, document.name, 1 << 20)
+        self.blobs.sync([blob])
         with self.database.write() as tx:
-            self.blobs.keep(tx, blob)
+            self.blobs.keep(tx, [blob])
             documents.add_revision(tx, revision_id, document, blob.sha256, blob.size, ChunkingConfig())
         return Added(document, revision_id)
 
-    def enqueue(self, kind: JobKind, revision_id: str, knowledge_base_id: str, priority: int = 10) -> str:
+    def enqueue(
+        self, kind: JobKind, revision_id: str, knowledge_base_id: str, priority: int = 10, weight: int = queue.ALONE
+    ) -> str:
         job_id = self.new_id("job")
         with self.database.write() as tx:
-            queue.enqueue(tx, job_id, kind, "revision", revision_id, knowledge_base_id, LOCAL_PRINCIPAL, priority)
+            queue.enqueue(
+                tx, job_id, kind, "revision", revision_id, knowledge_base_id, LOCAL_PRINCIPAL, priority, weight
+            )
         return job_id
 
     def stage(self, added: Added, *drafts: Draft | str, whole: Sequence[Key] = ()) -> Added:
@@ -162,22 +170,31 @@ class LibraryBuilder:
             )
         return Added(document, revision_id, tuple(keys))
 
-    def publish(self, staged: Added) -> list[str]:
+    def publish(self, staged: Added, metadata: JsonObject | None = None) -> list[str]:
         """Make a staged revision the one its document serves; the revisions it supersedes."""
         count = len(staged.chunk_keys)
+        document, facts = staged.document, Facts("text/plain", "utf-8", metadata=metadata or {})
         with self.database.write() as tx:
             length = chunks.staged(tx, staged.revision_id).text_length
             generation = self.lexical(staged.document.knowledge_base_id)
-            indexes.record_progress(tx, generation.id, staged.revision_id, "ready", count, count)
+            indexes.record_progress(
+                tx, generation.id, staged.revision_id, "ready", count, count, rules=RULE_SET_VERSION
+            )
             notices = (Notice("test", "made by a test"),)
-            return documents.publish(tx, staged.revision_id, Facts("text/plain", "utf-8"), notices, count, length)
+            fields.stage(tx, document, staged.revision_id, facts, document_keys(document.name, "", facts.metadata))
+            return documents.publish(tx, staged.revision_id, facts, notices, count, length)
 
     def published(
-        self, knowledge_base: KnowledgeBase, source: str, *drafts: Draft | str, whole: Sequence[Key] = ()
+        self,
+        knowledge_base: KnowledgeBase,
+        source: str,
+        *drafts: Draft | str,
+        whole: Sequence[Key] = (),
+        metadata: JsonObject | None = None,
     ) -> Added:
         """A document that is searchable."""
         staged = self.stage(self.add(knowledge_base, source), *drafts, whole=whole)
-        self.publish(staged)
+        self.publish(staged, metadata)
         return staged
 
     def embed(self, staged: Added, rows: NDArray[np.float32]) -> None:
@@ -201,8 +218,7 @@ class LibraryBuilder:
 
 def build_library(folder: Path, lock_seconds: float = 10.0) -> LibraryBuilder:
     """An empty library in a folder."""
-    database = SqliteDatabase(folder / "wenyuan.db", lock_seconds)
-    migrate.migrate(database, folder)
+    database = migrate.open_database(folder, lock_seconds)
     blobs = BlobDirectory(folder / "blobs")
     blobs.create()
     return LibraryBuilder(folder, database, blobs)

@@ -10,10 +10,9 @@ import functools
 import importlib
 import inspect
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import resources
 from types import ModuleType
 from typing import Any
 
@@ -21,6 +20,7 @@ import psycopg
 
 from tests.source_code import last_name, read_modules
 from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Reading, Row, Writing
+from wenyuan.store.migrate import TRACES, known_migrations
 from wenyuan.types import Posting
 
 NOT_SHARED = frozenset({"wenyuan.store.sqlite", "wenyuan.store.fts5"})
@@ -92,9 +92,10 @@ def is_definition(statement: Statement) -> bool:
 
 def schema() -> str:
     """The migrations as they stand, and what the store defines besides."""
-    folder = resources.files("wenyuan.store") / "migrations"
-    files = [file.read_text("utf-8") for file in sorted(folder.iterdir(), key=lambda file: file.name)]
-    return "\n".join([*files, *(f"{one.sql};" for one in shared_statements() if is_definition(one))])
+    migrations = [*known_migrations(), *known_migrations(TRACES)]
+    return "\n".join(
+        [*(one.sql for one in migrations), *(f"{one.sql};" for one in shared_statements() if is_definition(one))]
+    )
 
 
 def numbered(sql: str) -> str:
@@ -133,6 +134,8 @@ class _NoLexicalIndex:
         tokens: Sequence[str],  # noqa: ARG002
         excluded: Sequence[str],  # noqa: ARG002
         limit: int,  # noqa: ARG002
+        frequency: Mapping[str, int] | None = None,  # noqa: ARG002
+        among: Sequence[int] | None = None,  # noqa: ARG002
     ) -> list[tuple[int, float]]:
         return []
 
@@ -189,6 +192,10 @@ class PostgresDatabase:
         with psycopg.connect(self._address) as connection:
             connection.execute(f"SET LOCAL synchronous_commit = {'on' if durable else 'off'}".encode())
             yield PostgresTransaction(connection)
+
+    @property
+    def traces(self) -> PostgresDatabase:
+        return self
 
     def close(self) -> None: ...
 

@@ -10,6 +10,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+import wenyuan as wy
 from wenyuan.errors import WenyuanError
 from wenyuan.store import migrate, queue
 from wenyuan.store.sqlite import SqliteDatabase
@@ -89,7 +90,8 @@ def claim_all(pipe: Connection, path: Path, worker: str) -> None:
     pipe.send("ready")
     pipe.recv()
     claimed = []
-    while lease := queue.claim(database, worker, 60_000, ("ingest",)):
+    while leases := queue.claim(database, worker, 60_000, ("ingest",)):
+        (lease,) = leases
         claimed.append(lease.job.id)
         with database.write() as tx:
             queue.hold(tx, lease, 60_000)
@@ -101,10 +103,17 @@ def claim_all(pipe: Connection, path: Path, worker: str) -> None:
 def claim_and_die(pipe: Connection, path: Path) -> None:
     """Claim a job, begin to write under its lease, and be gone in the middle of it."""
     database = SqliteDatabase(path, 10.0)
-    lease = queue.claim(database, "doomed", 0, ("ingest",))
-    assert lease is not None
+    (lease,) = queue.claim(database, "doomed", 0, ("ingest",))
     with database.write() as tx:
         queue.hold(tx, lease, 0)
         queue.progress(tx, lease, "reading", 5, 10)
         pipe.send(lease.job.id)
         os._exit(0)
+
+
+def search_when_told(pipe: Connection, home: Path, times: int) -> None:
+    """Open a library and search it that many times when told, and tell the traces."""
+    with wy.open(home, environment={"WENYUAN_DEFAULTS_EMBEDDING_MODEL": ""}) as library:
+        pipe.send("ready")
+        pipe.recv()
+        pipe.send([library.search("水位").trace_id for _ in range(times)])

@@ -26,7 +26,7 @@ def _files(library: LibraryBuilder) -> list[Path]:
 
 def _keep(library: LibraryBuilder, staged: StagedBlob) -> None:
     with library.database.write() as tx:
-        library.blobs.keep(tx, staged)
+        library.blobs.keep(tx, [staged])
 
 
 def _rows(library: LibraryBuilder) -> list[tuple[str, int]]:
@@ -160,7 +160,7 @@ def test_a_crash_between_staging_and_keeping_leaves_no_name(library: LibraryBuil
 def test_a_crash_after_moving_leaves_a_file_without_a_name_and_never_the_reverse(library: LibraryBuilder) -> None:
     staged = library.blobs.stage_bytes(b"words", "a.md", _LIMIT)
     with pytest.raises(KeyboardInterrupt), library.database.write() as tx:  # noqa: PT012
-        library.blobs.keep(tx, staged)
+        library.blobs.keep(tx, [staged])
         raise KeyboardInterrupt
     assert _rows(library) == []
     with library.database.read() as tx:
@@ -175,7 +175,7 @@ def test_no_name_is_written_when_the_file_cannot_be_moved(library: LibraryBuilde
     staged = library.blobs.stage_bytes(b"words", "a.md", _LIMIT)
     library.blobs.discard(staged)
     with pytest.raises(LibraryReadOnly), library.database.write() as tx:
-        library.blobs.keep(tx, staged)
+        library.blobs.keep(tx, [staged])
     assert _rows(library) == []
 
 
@@ -189,11 +189,11 @@ def test_bytes_are_forgotten_with_the_last_revision_that_names_them(library: Lib
     sha256 = hashlib.sha256(b"shared").hexdigest()
     with library.database.write() as tx:
         assert not library.blobs.forget_unused(tx, sha256)
-        assert purging.delete_revision(tx, first.revision_id) == sha256
+        assert purging.delete_revision(tx, first.revision_id) == (first.document.id, sha256)
         assert not library.blobs.forget_unused(tx, sha256)
     assert library.blobs.path(sha256).exists()
     with library.database.write() as tx:
-        assert purging.delete_revision(tx, second.revision_id) == sha256
+        assert purging.delete_revision(tx, second.revision_id) == (second.document.id, sha256)
         assert library.blobs.forget_unused(tx, sha256)
     assert (_rows(library), _files(library)) == ([], [])
     with library.database.write() as tx:
@@ -205,3 +205,28 @@ def test_files_that_do_not_belong_are_not_taken_for_stored_ones(library: Library
     (root / "ab").write_bytes(b"a file where a folder should be")
     (root / "README").write_bytes(b"notes")
     assert list(library.blobs.stored()) == []
+
+
+def test_only_old_leftovers_are_forgotten(library: LibraryBuilder) -> None:
+    old, new = (library.blobs.stage_bytes(content, "x", _LIMIT) for content in (b"old", b"new"))
+    os.utime(old.path, (0, 0))
+    assert library.blobs.forget_incoming(3600) == 1
+    assert list(library.blobs.incoming()) == [new.path]
+
+
+def test_many_files_are_synced_and_kept_at_once(library: LibraryBuilder) -> None:
+    contents = [str(number % 30).encode() for number in range(40)]
+    staged = [library.blobs.stage_bytes(content, "x", _LIMIT) for content in contents]
+    library.blobs.sync(staged)
+    with library.database.write() as tx:
+        library.blobs.keep(tx, staged)
+    assert {library.blobs.path(one.sha256).read_bytes() for one in staged} == set(contents)
+    assert len(_rows(library)) == 30
+    assert list(library.blobs.incoming()) == []
+
+
+def test_what_cannot_be_synced_is_an_error_of_the_library(library: LibraryBuilder) -> None:
+    staged = [library.blobs.stage_bytes(content, "x", _LIMIT) for content in (b"1", b"2")]
+    staged[1].path.unlink()
+    with pytest.raises(LibraryReadOnly):
+        library.blobs.sync(staged)

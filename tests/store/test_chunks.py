@@ -211,10 +211,10 @@ def test_the_strongest_source_comes_first(library: LibraryBuilder) -> None:
     title = library.published(knowledge_base, "/title.md", "c", whole=[_date("2026-04-14", source="title")])
     name = library.published(knowledge_base, "/name.md", "d", whole=[_date("2026-04-14", source="filename")])
     assert _structured(library, knowledge_base, _span("2026-04-14")) == [
-        KeyMatch(name.chunk_keys[0], 0, whole_document=True, exact=True),
-        KeyMatch(title.chunk_keys[0], 1, whole_document=True, exact=True),
-        KeyMatch(middle.chunk_keys[0], 2, whole_document=False, exact=True),
-        KeyMatch(weak.chunk_keys[0], 3, whole_document=False, exact=True),
+        KeyMatch(name.chunk_keys[0], "date", 0, whole_document=True, exact=True),
+        KeyMatch(title.chunk_keys[0], "date", 1, whole_document=True, exact=True),
+        KeyMatch(middle.chunk_keys[0], "date", 2, whole_document=False, exact=True),
+        KeyMatch(weak.chunk_keys[0], "date", 3, whole_document=False, exact=True),
     ]
     assert len(_structured(library, knowledge_base, _span("2026-04-14"), limit=2)) == 2
 
@@ -253,7 +253,7 @@ def test_values_match_exactly_and_within_their_kind(library: LibraryBuilder) -> 
     assert found(("code", "ppr"), ("code", 'it\'s "quoted"')) == []
     assert found() == []
     both = _structured(library, knowledge_base, _span("2026-04-14"), values=(("code", "ppr9087"),))
-    assert both == [KeyMatch(added.chunk_keys[2], 2, whole_document=False, exact=True)]
+    assert both == [KeyMatch(added.chunk_keys[2], "code", 2, whole_document=False, exact=True)]
 
 
 def test_a_key_of_the_whole_document_gives_its_first_chunks(library: LibraryBuilder) -> None:
@@ -270,7 +270,7 @@ def test_a_chunk_that_is_matched_twice_is_given_once_as_its_own(library: Library
     draft = Draft("first", keys=(_date("2026-04-14"), _date("2026-04-01", "2026-04-30", source="heading")))
     added = library.published(knowledge_base, "/a.md", draft, whole=[_date("2026-04-14", source="title")])
     matches = _structured(library, knowledge_base, _span("2026-04-14"), _span("2026-04-14"))
-    assert matches == [KeyMatch(added.chunk_keys[0], 1, whole_document=False, exact=True)]
+    assert matches == [KeyMatch(added.chunk_keys[0], "date", 1, whole_document=False, exact=True)]
 
 
 # --- Passages ------------------------------------------------------------------------------------

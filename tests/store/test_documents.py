@@ -116,7 +116,7 @@ def test_a_revision_keeps_the_chunking_it_was_added_under(library: LibraryBuilde
     first = library.add(library.knowledge_base(), "/a.md")
     blob = library.blobs.stage_bytes(b"new", "a.md", 100)
     with library.database.write() as tx:
-        library.blobs.keep(tx, blob)
+        library.blobs.keep(tx, [blob])
         documents.add_revision(tx, "rev_x", first.document, blob.sha256, blob.size, ChunkingConfig(300, 30))
         found = documents.revision(tx, "rev_x")
         assert documents.revision(tx, "none") is None

@@ -181,3 +181,58 @@ def test_in_a_large_index_rare_tokens_choose_and_frequent_ones_help_to_rank(data
     # Where the rare tokens give too few, frequent ones choose as well.
     assert len(_search(database, number, ["pump", "seal"], limit=50)) == 50
     assert _search(database, number, ["pump"], limit=3)[0][0] == 7
+
+
+@ONE_LIBRARY
+@given(postings=st.lists(_POSTING, max_size=8), tokens=_WORDS, among=st.lists(st.integers(0, 9), unique=True))
+def test_among_some_chunks_the_same_is_found_with_the_same_scores(
+    database: SqliteDatabase, postings: list[Posting], tokens: list[str], among: list[int]
+) -> None:
+    number = _indexed(database, dict(enumerate(postings)))
+    everywhere = _search(database, number, tokens)
+    with database.read() as tx:
+        found = tx.lexical.search(tx, number, tokens, [], 1000, None, among)
+    assert found == [scored for scored in everywhere if scored[0] in among]
+    _drop(database, number)
+
+
+def test_among_some_chunks_frequent_tokens_choose_as_well(database: SqliteDatabase) -> None:
+    common = {key: Posting("", "", "pump " + "filler " * 5, "") for key in range(100, 6100)}
+    rare = {key: Posting("", "", "seal", "") for key in range(30)}
+    number = _indexed(database, {**common, **rare})
+    with database.read() as tx:
+        found = tx.lexical.search(tx, number, ["pump", "seal"], [], 10, None, [5, 200, 300, 7000])
+    assert [key for key, _ in found] == [5, 200, 300]
+
+
+def test_remembered_counts_are_those_of_the_index_as_it_is(
+    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fts5, "_WORTH_REMEMBERING", 1)
+    number = _indexed(database, {1: Posting("", "", "word word", ""), 2: Posting("", "", "word", "")})
+    other = SqliteDatabase(database._path)
+
+    def counted(*tokens: str) -> list[int]:
+        with database.read() as tx:
+            first = tx.lexical.document_frequency(tx, number, tokens)
+            assert tx.lexical.document_frequency(tx, number, tokens) == first
+        return [first[token] for token in tokens]
+
+    assert counted("word", "none") == [2, 0]
+    with other.write() as tx:
+        tx.lexical.add(tx, number, [(3, Posting("", "", "none", ""))])
+    assert counted("word", "none") == [2, 1]
+    with database.write() as tx:
+        tx.lexical.add(tx, number, [(3, Posting("", "", "word", ""))])
+    assert counted("word", "none") == [3, 0]
+    with other.write() as tx:
+        tx.lexical.remove(tx, number, [1])
+    assert counted("word", "none") == [2, 0]
+    with database.read() as before:
+        assert before.lexical.size(before, number) == 2
+        with other.write() as tx:
+            tx.lexical.add(tx, number, [(4, Posting("", "", "word", ""))])
+        assert before.lexical.document_frequency(before, number, ["word"]) == {"word": 2}
+        assert counted("word") == [3]
+        assert before.lexical.document_frequency(before, number, ["word"]) == {"word": 2}
+    other.close()

@@ -13,7 +13,7 @@ _BODY = {"question": "苍鹭?", "stages": [{"name": "recall", "ms": 1.5, "lists"
 
 
 def test_a_trace_comes_back_as_it_was_kept(database: SqliteDatabase) -> None:
-    with database.write() as tx:
+    with database.traces.write() as tx:
         journal.keep_trace(tx, "trace_1", LOCAL_PRINCIPAL, "苍鹭?", "no-match", _BODY)
         assert journal.trace(tx, LOCAL_PRINCIPAL, "trace_1") == _BODY
         for principal, trace_id in (("someone else", "trace_1"), (LOCAL_PRINCIPAL, "trace_2")):
@@ -23,10 +23,10 @@ def test_a_trace_comes_back_as_it_was_kept(database: SqliteDatabase) -> None:
 
 def test_the_newest_traces_are_told_first_and_the_oldest_are_forgotten(database: SqliteDatabase) -> None:
     for number in range(5):
-        with database.write() as tx:
+        with database.traces.write() as tx:
             journal.keep_trace(tx, f"trace_{number}", LOCAL_PRINCIPAL, "?", None, {"number": number})
             tx.run("UPDATE traces SET created_at = :at WHERE id = :id", {"at": number * 10, "id": f"trace_{number}"})
-    with database.write() as tx:
+    with database.traces.write() as tx:
         assert [body["number"] for body in journal.recent_traces(tx, LOCAL_PRINCIPAL, 3)] == [4, 3, 2]
         assert journal.recent_traces(tx, "someone else", 3) == []
         assert journal.forget_traces(tx, 20) == 2

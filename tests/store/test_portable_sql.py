@@ -9,6 +9,7 @@ import re
 import tempfile
 import types
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -31,7 +32,8 @@ from tests.store.portable_sql import (
     store_modules,
 )
 from wenyuan.errors import FileEmpty
-from wenyuan.store import blobs, chunks, documents, indexes, journal, knowledge_bases, purging, queue, vectors
+from wenyuan.rules.filters import read_filters
+from wenyuan.store import blobs, chunks, documents, fields, indexes, journal, knowledge_bases, purging, queue, vectors
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking.rows import ROW_CHECKS
 from wenyuan.store.database import Row, Writing
@@ -143,6 +145,7 @@ def _documents(library: LibraryBuilder) -> tuple[KnowledgeBase, list[Added]]:
         Draft("first", ("h",), "c", (day,)),
         Draft("second", keys=(month,)),
         whole=[_date("2026-04-14", "2026-04-14", "filename")],
+        metadata={"author": ["王伟", "Li"], "year": 2026, "published": "2026-04-14"},
     )
     two = library.published(
         base, "/two.md", Draft('it\'s 100% "quoted" %s', keys=(Key("code", "ppr9087", "title"), day))
@@ -157,7 +160,7 @@ def _documents(library: LibraryBuilder) -> tuple[KnowledgeBase, list[Added]]:
     late = library.stage(library.revise(one.document, b"late"), "late")
     newest = library.stage(library.revise(one.document, b"newest"), Draft("newest", keys=(month,)))
     pending, failed = library.add(base, "/pending.md"), library.add(other, "/failed.md")
-    library.publish(newest)
+    library.publish(newest, {"author": "王 伟", "year": 2.5, "meta": {"a": "x"}, "published": "2026"})
     library.publish(late)
     with library.database.write() as tx:
         documents.switch(tx, off.document, enabled=False)
@@ -182,8 +185,21 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
                 chunks.structured(tx, base.id, scope, spans, values, 50),
                 chunks.structured(tx, base.id, scope, spans[1:], [], 50),
                 chunks.structured(tx, base.id, scope, [], values, 1),
-                vectors.live_segments(tx, generation.id, base.id, DIMENSIONS, only),
+                vectors.live_codes(tx, generation.id, base.id, DIMENSIONS, only),
                 VectorCache().search(tx, generation, model, query, only, 10),
+            ]
+    filters: list[dict[str, Any]] = [
+        {"author": ["王 伟", "li"], "year": {"from": -1, "to": 3}},
+        {"meta.a": {"prefix": "x"}, "media_type": "text/plain", "path": {"prefix": "/"}},
+        {"published": {"from": "2026-03"}},
+        {"name": {"prefix": "一"}, "date": {"from": "2026-01", "to": "2026-12"}},
+    ]
+    for conditions in map(read_filters, filters):
+        with library.database.read() as tx:
+            found += [
+                fields.narrowed(tx, base.id, replace(EVERYTHING, conditions=conditions)),
+                fields.meeting(tx, conditions, [one.revision_id for one in added]),
+                chunks.passages(tx, base.id, replace(EVERYTHING, conditions=conditions), everything),
             ]
     with library.database.read() as tx:
         found += [
@@ -222,9 +238,7 @@ def _what_becomes_of_jobs(library: LibraryBuilder) -> list[Any]:
     seen: list[Any] = []
     leases = []
     for _ in range(5):
-        lease = queue.claim(library.database, "one", 60_000, kinds)
-        assert lease is not None
-        leases.append(lease)
+        leases += queue.claim(library.database, "one", 60_000, kinds)
     ends: tuple[Callable[[Writing, Lease], None], ...] = (
         queue.finish,
         lambda tx, one: queue.fail(tx, one, problem),
@@ -251,17 +265,19 @@ def _what_leaves(library: LibraryBuilder, added: list[Added]) -> list[Any]:
     seen: list[Any] = []
     for one in (added[3], added[0]):
         with library.database.write() as tx:
-            seen += [purging.hidden_document(tx, one.revision_id), purging.unindex_batch(tx, one.revision_id, -1)]
+            seen += [purging.is_to_go(tx, one.revision_id, 0), purging.unindex_batch(tx, one.revision_id, -1)]
             purging.forget_index_rows(tx, one.revision_id)
             seen.append(purging.delete_text_batch(tx, one.revision_id))
-            sha256 = purging.delete_revision(tx, one.revision_id)
-            assert sha256 is not None
-            seen += [sha256, library.blobs.forget_unused(tx, sha256)]
+            deleted = purging.delete_revision(tx, one.revision_id)
+            assert deleted is not None
+            _, sha256 = deleted
+            seen += [deleted, library.blobs.forget_unused(tx, sha256)]
             purging.delete_document(tx, one.document.id)
-    with library.database.write() as tx:
+    with library.database.traces.write() as tx:
         journal.keep_trace(tx, "trace", LOCAL_PRINCIPAL, "?", None, {"a": [1, "二"]})
         seen += [journal.trace(tx, LOCAL_PRINCIPAL, "trace"), journal.recent_traces(tx, LOCAL_PRINCIPAL, 5)]
-        seen.append(journal.forget_traces(tx, tx.now + 1))
+        seen += [journal.count(tx), journal.forget_traces(tx, tx.now + 1)]
+    with library.database.read() as tx:
         for table in ("documents", "revisions", "chunks", "keys", "vectors", "vector_codes", "changes", "blobs"):
             seen.append((table, tx.first(f"SELECT count(*) FROM {table}")))
     return seen

@@ -64,7 +64,11 @@ def test_a_superseded_revision_loses_its_index_and_keeps_its_words(
     with library.database.read() as tx:
         assert [chunk.text for chunk in chunks.of_revision(tx, old.revision_id)][:1] == ["heron /a.md 0"]
         assert chunks.revision_text(tx, old.revision_id, 0, 13) == "heron /a.md 0"
-        assert purging.hidden_document(tx, old.revision_id) is None
+        assert not purging.is_to_go(tx, old.revision_id, tx.now - 60_000)
+        assert purging.is_to_go(tx, old.revision_id, tx.now)
+        assert not purging.is_to_go(tx, new.revision_id, tx.now)
+        assert purging.superseded(tx, tx.now - 60_000, 9) == []
+        assert purging.superseded(tx, tx.now, 9) == [(old.revision_id, base.id, base.owner)]
     assert (_rows(library, other), _rows(library, new)) == before
 
 
@@ -76,7 +80,7 @@ def test_a_deleted_document_leaves_nothing_behind(
     before = _rows(library, other)
     with library.database.write() as tx:
         documents.hide(tx, gone.document.id, base.id)
-        assert purging.hidden_document(tx, gone.revision_id) == gone.document.id
+        assert purging.is_to_go(tx, gone.revision_id, 0)
     _unindex(library, gone)
     sizes = []
     while True:
@@ -88,8 +92,10 @@ def test_a_deleted_document_leaves_nothing_behind(
     with library.database.write() as tx:
         purging.delete_document(tx, gone.document.id)
         assert tx.all("SELECT count(*) FROM documents") == [(2,)]
-        sha256 = purging.delete_revision(tx, gone.revision_id)
-        assert sha256 is not None
+        deleted = purging.delete_revision(tx, gone.revision_id)
+        assert deleted is not None
+        document_id, sha256 = deleted
+        assert document_id == gone.document.id
         assert library.blobs.forget_unused(tx, sha256)
         purging.delete_document(tx, gone.document.id)
         assert purging.delete_revision(tx, gone.revision_id) is None

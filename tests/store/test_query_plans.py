@@ -29,7 +29,7 @@ _ALIAS = re.compile(r"SCAN (\w+)(.*)")
 
 def _steps(database: SqliteDatabase, sql: str) -> list[str]:
     parameters = dict.fromkeys(re.findall(r":([a-z_0-9]+)", sql), 1)
-    with database.read() as tx:
+    with (database.traces if " traces" in sql or " evaluation_runs " in sql else database).read() as tx:
         return [str(row[3]) for row in tx.all(f"EXPLAIN QUERY PLAN {sql}", parameters)]
 
 
@@ -37,7 +37,8 @@ def _objections(database: SqliteDatabase, sql: str) -> Iterator[str]:
     """What is wrong with the plan of a statement."""
     steps = _steps(database, sql)
     lists = set(re.findall(r"json_each\(:\w+\) AS (\w+)", sql)) | {"json_each"}
-    made_here = set(re.findall(r"(\w+) AS \(SELECT", sql)) | set(re.findall(r"FROM (?:matched|placed) AS (\w+)", sql))
+    named = set(re.findall(r"(\w+) AS \(SELECT", sql))
+    made_here = named | {alias for source, alias in re.findall(r"FROM (\w+) AS (\w+)", sql) if source in named}
     for step in steps:
         match = _ALIAS.fullmatch(step)
         if match is None or match[1] in lists | made_here | {"CONSTANT"} or step in _LIVE_JOBS:

@@ -21,7 +21,7 @@ _PROBLEM = ProviderTimeout(provider="test", seconds=1).problem("embedding", 1)
 
 
 def _claim(database: SqliteDatabase, worker: str = "one", lease_ms: int = _LEASE_MS) -> Lease | None:
-    return queue.claim(database, worker, lease_ms, _ALL_KINDS)
+    return next(iter(queue.claim(database, worker, lease_ms, _ALL_KINDS)), None)
 
 
 def _claimed(database: SqliteDatabase, worker: str = "one", lease_ms: int = _LEASE_MS) -> Lease:
@@ -49,10 +49,9 @@ def test_the_most_urgent_job_comes_first_and_the_oldest_of_those(library: Librar
 def test_a_claim_takes_only_the_kinds_it_was_asked_for(library: LibraryBuilder) -> None:
     embed = library.enqueue("embed", "a", "kb", priority=50)
     library.enqueue("ingest", "a", "kb", priority=10)
-    lease = queue.claim(library.database, "one", _LEASE_MS, ("embed", "purge"))
-    assert lease is not None
+    (lease,) = queue.claim(library.database, "one", _LEASE_MS, ("embed", "purge"))
     assert lease.job.id == embed
-    assert queue.claim(library.database, "one", _LEASE_MS, ()) is None
+    assert queue.claim(library.database, "one", _LEASE_MS, ()) == []
 
 
 def test_a_claimed_job_tells_who_holds_it(library: LibraryBuilder) -> None:
@@ -84,6 +83,53 @@ def test_the_same_work_on_the_same_subject_is_queued_once(library: LibraryBuilde
 def _live(database: SqliteDatabase) -> list[Job]:
     with database.read() as tx:
         return queue.listed(tx, LOCAL_PRINCIPAL, only_live=True, limit=100)
+
+
+def _together(library: LibraryBuilder, most: int = 4, weight: int = 100) -> list[str]:
+    return [lease.job.subject_id for lease in queue.claim(library.database, "one", _LEASE_MS, _ALL_KINDS, most, weight)]
+
+
+def test_jobs_of_one_kind_that_weigh_little_are_taken_together(library: LibraryBuilder) -> None:
+    for name in "abcdefgh":
+        library.enqueue("ingest", name, "kb", weight=40 if name in "ef" else 10)
+    library.enqueue("embed", "i", "kb")
+    library.enqueue("embed", "j", "kb")
+    assert _together(library) == ["a", "b", "c", "d"]
+    assert _together(library) == ["e", "f", "g", "h"]
+    assert _together(library) == ["i"]
+    assert _together(library) == ["j"]
+    assert _together(library) == []
+
+
+def test_a_heavy_job_is_taken_alone_and_ends_a_group(library: LibraryBuilder) -> None:
+    for name, weight in (("a", 60), ("b", 60), ("c", 1 << 40), ("d", 100), ("e", 0), ("f", 1)):
+        library.enqueue("ingest", name, "kb", weight=weight)
+    assert [_together(library) for _ in range(5)] == [["a"], ["b"], ["c"], ["d", "e"], ["f"]]
+
+
+def test_another_kind_ends_a_group(library: LibraryBuilder) -> None:
+    library.enqueue("ingest", "a", "kb", weight=1)
+    library.enqueue("embed", "b", "kb", weight=1)
+    library.enqueue("ingest", "c", "kb", weight=1)
+    assert [_together(library) for _ in range(3)] == [["a"], ["b"], ["c"]]
+
+
+def test_a_job_that_was_begun_before_is_taken_alone(library: LibraryBuilder) -> None:
+    for name in "abc":
+        library.enqueue("ingest", name, "kb", weight=1)
+    for lease in queue.claim(library.database, "dead", 0, _ALL_KINDS, 2, 100):
+        assert lease.job.attempts == 1
+    assert [_together(library) for _ in range(3)] == [["a"], ["b"], ["c"]]
+
+
+def test_a_job_that_was_handed_back_is_taken_together_with_others_again(library: LibraryBuilder) -> None:
+    for name in "abc":
+        library.enqueue("ingest", name, "kb", weight=1)
+    leases = queue.claim(library.database, "one", _LEASE_MS, _ALL_KINDS, 4, 100)
+    with library.database.write() as tx:
+        for lease in leases:
+            queue.release(tx, lease)
+    assert _together(library) == ["a", "b", "c"]
 
 
 def test_threads_never_claim_the_same_job(library: LibraryBuilder) -> None:

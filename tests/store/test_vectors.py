@@ -139,13 +139,12 @@ def test_a_revision_is_packed_in_segments(library: LibraryBuilder, monkeypatch: 
     with library.database.write() as tx:
         # Packing again replaces.
         assert vectors.pack(tx, generation.id, model, added.revision_id, DIMENSIONS) == count
-        segments = vectors.live_segments(tx, generation.id, base.id, DIMENSIONS, None)
-    assert [len(segment.chunk_keys) for segment in segments] == [4] * (count // 4) + [count % 4] * (count % 4 > 0)
-    keys = np.concatenate([segment.chunk_keys for segment in segments])
-    assert keys.tolist() == list(added.chunk_keys)
-    codes = np.concatenate([segment.codes for segment in segments])
+        live = vectors.live_codes(tx, generation.id, base.id, DIMENSIONS, None)
+    sizes = [4] * (count // 4) + [count % 4] * (count % 4 > 0)
+    assert live.documents == [(added.document.id, size) for size in sizes]
+    assert live.chunk_keys.tolist() == list(added.chunk_keys)
     expected = vectors.quantize(_stored(library, added.chunk_keys))
-    assert np.abs(codes.astype(int) - expected).max() <= 1
+    assert np.abs(live.codes.astype(int) - expected).max() <= 1
     assert len(_search(library, VectorCache(), base, unit_rows(_RANDOM, 1)[0])) == count
 
 

@@ -7,7 +7,9 @@ import hashlib
 import json
 import os
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,11 +17,12 @@ from wenyuan.errors import DiskFull, FileTooLarge, FileUnreadable, FileVanished,
 from wenyuan.store.database import Reading, Writing
 
 _PIECE_BYTES = 1 << 20
+_SYNCS_AT_ONCE = 16
 
 
 @dataclass(frozen=True, slots=True)
 class StagedBlob:
-    """Bytes that are safely on disk under a temporary name."""
+    """Bytes under a temporary name, safe from a power failure once they are synced."""
 
     sha256: str
     size: int
@@ -29,9 +32,9 @@ class StagedBlob:
 class BlobDirectory:
     """Content-addressed files under `root/ab/cdef…`.
 
-    A file is first staged, synced to disk under a temporary name; then, inside the transaction that
-    names it, moved to its place. Whatever a crash leaves behind is an unnamed file, never a name
-    without its file.
+    Files are first staged under temporary names and synced to disk, several at once, which costs
+    hardly more than one; then, inside the transaction that names them, moved to their places.
+    Whatever a crash leaves behind is an unnamed file, never a name without its file.
     """
 
     def __init__(self, root: Path) -> None:
@@ -45,7 +48,7 @@ class BlobDirectory:
         return self._root / sha256[:2] / sha256[2:]
 
     def stage(self, source: Path, limit: int) -> StagedBlob:
-        """Copy a file into the library, at most `limit` bytes of it.
+        """Copy a file into the library, at most `limit` bytes of it; not yet safe from a power failure.
 
         Raises `FileVanished`, `FileUnreadable` or `FileTooLarge` for the file, `DiskFull` or
         `LibraryReadOnly` for the library; nothing is left behind.
@@ -55,21 +58,42 @@ class BlobDirectory:
     def stage_bytes(self, content: bytes, name: str, limit: int) -> StagedBlob:
         return self._copy(iter((content,)), name, limit)
 
-    def keep(self, tx: Writing, blob: StagedBlob) -> None:
-        """Move a staged file to its place and name it in the database, in one transaction."""
-        place = self.path(blob.sha256)
+    def sync(self, blobs: Sequence[StagedBlob]) -> None:
+        """Make staged files safe from a power failure. Raises `DiskFull` or `LibraryReadOnly`."""
+        self._sync_all([blob.path for blob in blobs])
+
+    def keep(self, tx: Writing, blobs: Sequence[StagedBlob]) -> None:
+        """Move synced files to their places and name them in the database, in one transaction."""
+        made = False
+        folders: set[Path] = set()
         try:
-            if not place.parent.exists():
-                place.parent.mkdir(exist_ok=True)
-                _sync_directory(self._root)
-            os.replace(blob.path, place)
-            _sync_directory(place.parent)
+            for blob in blobs:
+                place = self.path(blob.sha256)
+                if place.parent not in folders and not place.parent.exists():
+                    place.parent.mkdir(exist_ok=True)
+                    made = True
+                folders.add(place.parent)
+                os.replace(blob.path, place)
         except OSError as error:
             raise _library_error(error, self._root) from error
-        tx.run(
+        self._sync_all([*folders, *([self._root] if made else [])])
+        now = tx.now
+        tx.run_many(
             "INSERT INTO blobs (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
-            {"sha256": blob.sha256, "size": blob.size, "now": tx.now},
+            [{"sha256": blob.sha256, "size": blob.size, "now": now} for blob in blobs],
         )
+
+    def _sync_all(self, paths: Sequence[Path]) -> None:
+        try:
+            if len(paths) < 2:
+                for path in paths:
+                    _sync(path)
+                return
+            with ThreadPoolExecutor(max_workers=min(_SYNCS_AT_ONCE, len(paths)), thread_name_prefix="sync") as threads:
+                for done in [threads.submit(_sync, path) for path in paths]:
+                    done.result()
+        except OSError as error:
+            raise _library_error(error, self._root) from error
 
     def discard(self, blob: StagedBlob) -> None:
         blob.path.unlink(missing_ok=True)
@@ -95,6 +119,19 @@ class BlobDirectory:
         """Every file under a temporary name: being staged now, or left behind by a crash."""
         yield from sorted(self._incoming.iterdir())
 
+    def forget_incoming(self, older_than_seconds: float) -> int:
+        """Delete files that have been under a temporary name for so long, and return how many there were."""
+        forgotten = 0
+        for path in self.incoming():
+            try:
+                if time.time() - path.stat().st_mtime > older_than_seconds:
+                    path.unlink()
+                    forgotten += 1
+            except OSError:
+                # Gone meanwhile, or not ours to delete: `check` tells of what stays.
+                continue
+        return forgotten
+
     def _copy(self, pieces: Iterator[bytes], name: str, limit: int) -> StagedBlob:
         digest = hashlib.sha256()
         size = 0
@@ -109,8 +146,6 @@ class BlobDirectory:
                         raise FileTooLarge(name=name, size=f"more than {limit}", limit=limit)
                     digest.update(piece)
                     target.write(piece)
-                target.flush()
-                os.fsync(target.fileno())
             return StagedBlob(digest.hexdigest(), size, path)
         except OSError as error:
             _discard(path)
@@ -148,7 +183,7 @@ def _discard(path: Path | None) -> None:
         path.unlink(missing_ok=True)
 
 
-def _sync_directory(path: Path) -> None:
+def _sync(path: Path) -> None:
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)

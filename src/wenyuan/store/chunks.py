@@ -2,23 +2,27 @@
 
 Everything is staged under a revision that nothing searches yet. A chunk is live, and may be shown,
 exactly if its document serves its revision and neither is switched off; every read here that leads
-to a hit asks that of the database itself.
+to a hit asks that of the database itself. The lists of candidates look into the documents that a
+scope names, which a filter has been resolved to (`fields.narrowed`); the reading of the words asks
+again whether a filter is met.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from wenyuan.language.question_dates import ANY_YEAR
+from wenyuan.store import fields
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import from_json, to_json
 from wenyuan.types import Anchor, Chunk, DateSpan, Key, KeyKind, Passage, Scope
 
 _LIVE = (
     "c.enabled = 1 AND d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id "
-    "AND d.enabled = 1 AND d.blocked_reason = '' AND d.deleted_at IS NULL "
-    "AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents)))"
+    "AND d.enabled = 1 AND d.blocked_reason = '' AND d.deleted_at IS NULL"
 )
 
 # Metadata and file names say what a document is about; its body only mentions things.
@@ -38,7 +42,7 @@ class Staged:
 
 @dataclass(frozen=True, slots=True)
 class KeyMatch:
-    """A live chunk that holds a key which was asked for, strongest first in a list of them.
+    """A live chunk that holds a key of one kind which was asked for, strongest first in a list of them.
 
     `strength` is 0 for metadata and file names, 1 for titles, 2 for headings, 3 for the body;
     `whole_document` says that the key belongs to the document rather than to this chunk; `exact`
@@ -46,6 +50,7 @@ class KeyMatch:
     """
 
     chunk_key: int
+    kind: KeyKind
     strength: int
     whole_document: bool
     exact: bool
@@ -131,11 +136,12 @@ def stage_keys(
 def live(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence[int]) -> set[int]:
     """Those of the given chunks that may be shown to this scope."""
     rows = tx.all(
-        "SELECT c.key FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN documents AS d "
+        "SELECT c.key, d.id FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN documents AS d "
         f"WHERE c.key = CAST(j.value AS BIGINT) AND {_LIVE}",
-        _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
+        {"knowledge_base_id": knowledge_base_id, "keys": json.dumps(list(chunk_keys))},
     )
-    return {int(row[0]) for row in rows}
+    within = None if scope.documents is None else frozenset(scope.documents)
+    return {int(key) for key, document_id in rows if within is None or document_id in within}
 
 
 def keyword(
@@ -146,20 +152,36 @@ def keyword(
     tokens: Sequence[str],
     excluded: Sequence[str],
     depth: int,
+    frequency: Mapping[str, int] | None = None,
 ) -> list[tuple[int, float]]:
     """The `depth` best live chunks by BM25, as (chunk key, score), best first.
 
     The index knows nothing of liveness, so it is asked for more and more until enough of what it
-    gives is live, or it has no more.
+    gives is live, or it has no more. Within a few documents only their chunks are scored.
+    `frequency` is the document frequency of the tokens, if known.
     """
-    asked = depth * 2
+    frequency = tx.lexical.document_frequency(tx, generation_number, tokens) if frequency is None else frequency
+    among = _few_chunks(tx, knowledge_base_id, scope.documents) if scope.documents is not None else None
+    asked = depth + depth // 4 + _MORE_ASKED
     while True:
-        found = tx.lexical.search(tx, generation_number, tokens, excluded, asked)
+        found = tx.lexical.search(tx, generation_number, tokens, excluded, asked, frequency, among)
         alive = live(tx, knowledge_base_id, scope, [key for key, _ in found])
         if len(alive) >= depth or len(found) < asked:
             return [(key, score) for key, score in found if key in alive][:depth]
-        # Within a few documents most of what matches lies outside: then everything is asked for at once.
-        asked = asked * 8 if scope.documents is None else _EVERYTHING
+        # Where hardly anything is in the scope, everything is asked for at once.
+        share = len(alive) / len(found)
+        asked = _EVERYTHING if share < _FAIR_SHARE else asked + math.ceil(1.5 * depth / share)
+
+
+def _few_chunks(tx: Reading, knowledge_base_id: str, documents: Sequence[str]) -> list[int] | None:
+    """Keys of the chunks that documents serve; None where they are more than a few."""
+    rows = tx.all(
+        "SELECT c.key FROM json_each(:documents) AS j CROSS JOIN documents AS d CROSS JOIN chunks AS c "
+        "WHERE d.id = j.value AND d.knowledge_base_id = :knowledge_base_id AND c.revision_id = d.serving_revision_id "
+        "LIMIT :most",
+        {"documents": json.dumps(documents), "knowledge_base_id": knowledge_base_id, "most": _FEW_CHUNKS + 1},
+    )
+    return [int(row[0]) for row in rows] if len(rows) <= _FEW_CHUNKS else None
 
 
 def structured(
@@ -172,64 +194,97 @@ def structured(
 ) -> list[KeyMatch]:
     """Live chunks whose keys overlap the dates or equal the values asked for: exact ones, then strongest source first.
 
-    For a key of the whole document its first chunks are given, for the other lists to rank.
+    For a key of the whole document its first chunks are given, for the other lists to rank. Where a
+    question names the year and a document does not, the document only mentions the day.
     """
     if not dates and not values:
         return []
     rows = tx.all(
         "WITH days AS (SELECT CAST(json(j.value) ->> 0 AS BIGINT) AS first_day, "
-        "CAST(json(j.value) ->> 1 AS BIGINT) AS last_day FROM json_each(:days) AS j), "
+        "CAST(json(j.value) ->> 1 AS BIGINT) AS last_day, CAST(json(j.value) ->> 2 AS BIGINT) AS weak "
+        "FROM json_each(:days) AS j), "
         "wanted AS (SELECT json(j.value) ->> 0 AS kind, json(j.value) ->> 1 AS value FROM json_each(:wanted) AS j), "
         "matched AS ("
-        "SELECT k.revision_id, k.chunk_key, "
+        "SELECT k.revision_id, k.chunk_key, k.kind, "
         "CASE WHEN k.first_day >= days.first_day AND k.last_day <= days.last_day THEN 0 ELSE :loose END "
-        f"+ {_STRENGTH} AS grade, k.last_day - k.first_day AS width "
+        f"+ CASE WHEN days.weak = 1 THEN 3 ELSE {_STRENGTH} END AS grade, k.last_day - k.first_day AS width "
         "FROM days CROSS JOIN keys AS k WHERE k.knowledge_base_id = :knowledge_base_id AND k.kind = 'date' "
         "AND k.first_day BETWEEN days.first_day - :longest AND days.last_day AND k.last_day >= days.first_day "
         "UNION ALL "
-        f"SELECT k.revision_id, k.chunk_key, {_STRENGTH}, 0 FROM wanted CROSS JOIN keys AS k "
+        f"SELECT k.revision_id, k.chunk_key, k.kind, {_STRENGTH}, 0 FROM wanted CROSS JOIN keys AS k "
         "WHERE k.knowledge_base_id = :knowledge_base_id AND k.kind = wanted.kind AND k.value = wanted.value), "
         "placed AS ("
-        "SELECT m.chunk_key, m.grade, 0 AS whole, m.width FROM matched AS m WHERE m.chunk_key IS NOT NULL "
+        "SELECT m.chunk_key, m.kind, m.grade, 0 AS whole, m.width FROM matched AS m WHERE m.chunk_key IS NOT NULL "
         "UNION ALL "
-        "SELECT o.key, m.grade, 1, m.width FROM matched AS m CROSS JOIN chunks AS o "
+        "SELECT o.key, m.kind, m.grade, 1, m.width FROM matched AS m CROSS JOIN chunks AS o "
         "WHERE m.chunk_key IS NULL AND o.revision_id = m.revision_id AND o.seq < :opening) "
-        "SELECT c.key, min(p.grade) AS grade, min(p.whole), min(p.width) AS width "
+        "SELECT c.key, p.kind, min(p.grade) AS grade, min(p.whole), min(p.width) AS width "
         "FROM placed AS p CROSS JOIN chunks AS c CROSS JOIN documents AS d "
-        f"WHERE c.key = p.chunk_key AND {_LIVE} GROUP BY c.key ORDER BY grade, width, c.key LIMIT :limit",
-        _scoped(
-            knowledge_base_id,
-            scope,
-            days=json.dumps([[date.first_day, date.last_day] for date in dates]),
-            wanted=json.dumps([list(value) for value in values]),
-            loose=_LOOSE,
-            longest=_LONGEST_KEY_DAYS,
-            opening=_OPENING_CHUNKS,
-            limit=limit,
-        ),
+        f"WHERE c.key = p.chunk_key AND {_LIVE} "
+        "AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents))) "
+        "GROUP BY c.key, p.kind ORDER BY grade, width, c.key, p.kind LIMIT :limit",
+        {
+            "knowledge_base_id": knowledge_base_id,
+            "all_documents": int(scope.documents is None),
+            "documents": json.dumps(scope.documents or ()),
+            "days": json.dumps([[d.first_day, d.last_day, int(d.reading == ANY_YEAR)] for d in dates]),
+            "wanted": json.dumps([list(value) for value in values]),
+            "loose": _LOOSE,
+            "longest": _LONGEST_KEY_DAYS,
+            "opening": _OPENING_CHUNKS,
+            "limit": limit,
+        },
     )
     return [
-        KeyMatch(int(key), int(grade) % _LOOSE, bool(whole), exact=int(grade) < _LOOSE) for key, grade, whole, _ in rows
+        KeyMatch(int(key), kind, int(grade) % _LOOSE, bool(whole), exact=int(grade) < _LOOSE)
+        for key, kind, grade, whole, _ in rows
     ]
 
 
 _OPENING_CHUNKS = 8
 _EVERYTHING = 1 << 30
+_FAIR_SHARE = 0.05
+_MORE_ASKED = 10
+_FEW_CHUNKS = 10_000
 _LOOSE = 10
 # Bounds the scan of the index by day; of a longer range only its first days are overlapped.
 _LONGEST_KEY_DAYS = 400
 
 
+def dated_within(tx: Reading, chunk_keys: Sequence[int], dates: Sequence[DateSpan]) -> set[int]:
+    """Those of the given chunks that hold a date, or whose document has one, within one of the intervals."""
+    rows = tx.all(
+        "WITH days AS (SELECT CAST(json(j.value) ->> 0 AS BIGINT) AS first_day, "
+        "CAST(json(j.value) ->> 1 AS BIGINT) AS last_day FROM json_each(:days) AS j), "
+        "candidates AS (SELECT c.key, c.revision_id FROM json_each(:keys) AS j CROSS JOIN chunks AS c "
+        "WHERE c.key = CAST(j.value AS BIGINT)) "
+        "SELECT c.key FROM candidates AS c CROSS JOIN keys AS k CROSS JOIN days WHERE k.revision_id = c.revision_id "
+        "AND k.chunk_key = c.key AND k.kind = 'date' AND k.first_day >= days.first_day AND k.last_day <= days.last_day "
+        "UNION "
+        "SELECT c.key FROM candidates AS c CROSS JOIN keys AS k CROSS JOIN days WHERE k.revision_id = c.revision_id "
+        "AND k.chunk_key IS NULL AND k.kind = 'date' AND k.first_day >= days.first_day AND k.last_day <= days.last_day",
+        {
+            "keys": json.dumps(list(chunk_keys)),
+            "days": json.dumps([[date.first_day, date.last_day] for date in dates]),
+        },
+    )
+    return {int(row[0]) for row in rows}
+
+
 def passages(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence[int]) -> dict[int, Passage]:
-    """The words of those of the given chunks that may be shown, by chunk key."""
+    """The words of those of the given chunks that may be shown, by chunk key; this has the last say on it."""
     rows = tx.all(
         "SELECT c.key, c.seq, c.text, c.start_offset, c.end_offset, c.anchor, c.heading_path, c.context, r.id, "
         "r.media_type, r.chunk_count, d.id, d.knowledge_base_id, d.name, d.source FROM json_each(:keys) AS j "
         "CROSS JOIN chunks AS c CROSS JOIN documents AS d CROSS JOIN revisions AS r "
         f"WHERE c.key = CAST(j.value AS BIGINT) AND r.id = c.revision_id AND {_LIVE}",
-        _scoped(knowledge_base_id, scope, keys=json.dumps(list(chunk_keys))),
+        {"knowledge_base_id": knowledge_base_id, "keys": json.dumps(list(chunk_keys))},
     )
-    return {int(row[0]): _passage(row) for row in rows}
+    if scope.conditions:
+        met = fields.meeting(tx, scope.conditions, (row[8] for row in rows))
+        rows = [row for row in rows if row[8] in met]
+    within = None if scope.documents is None else frozenset(scope.documents)
+    return {int(row[0]): _passage(row) for row in rows if within is None or row[11] in within}
 
 
 def of_revision(tx: Reading, revision_id: str, first: int = 0, limit: int = 100) -> list[Chunk]:
@@ -251,15 +306,6 @@ def revision_text(tx: Reading, revision_id: str, start: int, end: int) -> str:
         {"id": revision_id, "start": start, "end": end},
     )
     return "".join(text[max(0, start - at) : end - at] for at, text in rows)
-
-
-def _scoped(knowledge_base_id: str, scope: Scope, **more: object) -> dict[str, object]:
-    return {
-        "knowledge_base_id": knowledge_base_id,
-        "all_documents": int(scope.documents is None),
-        "documents": json.dumps(scope.documents or ()),
-        **more,
-    }
 
 
 def _chunk(row: Row) -> Chunk:

@@ -66,6 +66,11 @@ class Database(Protocol):
         """
         ...
 
+    @property
+    def traces(self) -> Database:
+        """Where the traces of questions are kept, which may be apart; opened when it is first used."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -88,12 +93,21 @@ class LexicalIndex(Protocol):
     def remove(self, tx: Writing, number: int, chunk_keys: Iterable[int]) -> None: ...
 
     def search(
-        self, tx: Reading, number: int, tokens: Sequence[str], excluded: Sequence[str], limit: int
+        self,
+        tx: Reading,
+        number: int,
+        tokens: Sequence[str],
+        excluded: Sequence[str],
+        limit: int,
+        frequency: Mapping[str, int] | None = None,
+        among: Sequence[int] | None = None,
     ) -> list[tuple[int, float]]:
         """Return (chunk key, score) of chunks that hold any token and none excluded, best first.
 
         The score is BM25 (Robertson & Zaragoza 2009), larger is better, ties by chunk key. In a large
         index the rarest tokens choose the candidates, and frequent ones only help to rank them.
+        `frequency` is the document frequency of the tokens, for callers that know it already; `among`
+        the keys of the only chunks that may be returned, a few of all.
         """
         ...
 

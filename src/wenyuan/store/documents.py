@@ -9,8 +9,8 @@ from typing import Any, Literal
 from wenyuan.errors import DocumentAmbiguous, DocumentNotFound
 from wenyuan.store import knowledge_bases
 from wenyuan.store.database import Reading, Row, Writing
-from wenyuan.store.rows import notices_from, problem_from, to_json
-from wenyuan.types import ChunkingConfig, Document, Facts, Notice, Problem, Revision, RevisionState
+from wenyuan.store.rows import from_json, notices_from, problem_from, to_json
+from wenyuan.types import ChunkingConfig, Document, Facts, Given, Notice, Problem, Revision, RevisionState
 
 _DOCUMENT = (
     "d.id, d.knowledge_base_id, d.owner, d.source, d.name, d.enabled, d.serving_revision_id, d.created_at, d.updated_at"
@@ -18,13 +18,15 @@ _DOCUMENT = (
 _REVISION = (
     "r.id, r.document_id, r.number, r.blob_sha256, r.size, r.state, r.stage, r.media_type, r.encoding, r.title, "
     "r.language, r.metadata, r.notices, r.chunk_count, r.text_length, r.problem, r.created_at, r.published_at, "
-    "r.staged_by"
+    "r.staged_by, r.given"
 )
 _LATEST = "r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = r.document_id)"
 _FIND = (
     f"SELECT {_DOCUMENT}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
     f"WHERE d.owner = :principal AND d.deleted_at IS NULL AND {_LATEST}"
 )
+
+NOTHING_GIVEN = Given()
 
 Arrival = Literal["added", "updated", "unchanged", "retried"]
 
@@ -90,14 +92,20 @@ def add_document(tx: Writing, document: Document) -> None:
 
 
 def add_revision(
-    tx: Writing, revision_id: str, document: Document, blob_sha256: str, size: int, chunking: ChunkingConfig
+    tx: Writing,
+    revision_id: str,
+    document: Document,
+    blob_sha256: str,
+    size: int,
+    chunking: ChunkingConfig,
+    given: Given = NOTHING_GIVEN,
 ) -> None:
     """Store a document's next revision, pending."""
     tx.run(
         "INSERT INTO revisions (id, document_id, owner, number, blob_sha256, size, state, stage, media_type, encoding, "
-        "title, language, metadata, notices, chunking, chunk_count, text_length, created_at) VALUES (:id, "
+        "title, language, metadata, notices, chunking, given, chunk_count, text_length, created_at) VALUES (:id, "
         ":document_id, :owner, (SELECT coalesce(max(number), 0) + 1 FROM revisions WHERE document_id = :document_id), "
-        ":blob_sha256, :size, 'pending', 'queued', '', '', '', '', '{}', '[]', :chunking, 0, 0, :now)",
+        ":blob_sha256, :size, 'pending', 'queued', '', '', '', '', '{}', '[]', :chunking, :given, 0, 0, :now)",
         {
             "id": revision_id,
             "document_id": document.id,
@@ -105,6 +113,7 @@ def add_revision(
             "blob_sha256": blob_sha256,
             "size": size,
             "chunking": to_json(chunking),
+            "given": to_json(given),
             "now": tx.now,
         },
     )
@@ -120,7 +129,7 @@ def revision(tx: Reading, revision_id: str) -> tuple[Document, Revision, Chunkin
     if row is None:
         return None
     record = _record(row)
-    return record.document, record.latest, ChunkingConfig(**json.loads(row[28]))
+    return record.document, record.latest, ChunkingConfig(**json.loads(row[29]))
 
 
 def set_state(
@@ -135,6 +144,16 @@ def set_state(
             "stage": stage,
             "problem": to_json(problem) if problem is not None else None,
         },
+    )
+
+
+def begin(tx: Writing, revision_id: str, program: str) -> None:
+    """Move a revision to being read; by which program, if none has read it before."""
+    tx.run(
+        "UPDATE revisions SET state = 'processing', stage = 'reading', problem = NULL, "
+        "staged_by = CASE WHEN staged_by = '' THEN CAST(:program AS TEXT) ELSE staged_by END "
+        "WHERE id = :id AND state <> 'ready'",
+        {"id": revision_id, "program": program},
     )
 
 
@@ -225,7 +244,7 @@ def _record(row: Row) -> DocumentRecord:
         created_at=row[7],
         updated_at=row[8],
     )
-    return DocumentRecord(document, _revision(row[9:28]))
+    return DocumentRecord(document, _revision(row[9:29]))
 
 
 def _revision(row: Row) -> Revision:
@@ -249,4 +268,5 @@ def _revision(row: Row) -> Revision:
         created_at=row[16],
         published_at=row[17],
         staged_by=row[18],
+        given=from_json(Given, row[19]),
     )

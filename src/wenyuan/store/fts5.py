@@ -21,11 +21,18 @@ _WEIGHTS = "5.0, 4.0, 1.0, 1.5"
 
 _POSTINGS_SCORED = 5000
 _RESCORED = 100
+_WORTH_REMEMBERING = 500
+_MOST_REMEMBERED = 20_000
 
 _TOKENIZER = "ascii tokenchars '" + string.punctuation.replace("'", "''").replace('"', '""') + "'"
 
 
 class Fts5Index:
+    """The indexes of one library; threads may share it."""
+
+    def __init__(self) -> None:
+        self._counts: dict[int, tuple[bytes, dict[str, int]]] = {}
+
     def create(self, tx: Writing, number: int) -> None:
         tx.run(
             f"CREATE VIRTUAL TABLE {_table(number)} USING fts5(name, heading, body, alias, "
@@ -52,19 +59,29 @@ class Fts5Index:
         tx.run_many(f"DELETE FROM {_table(number)} WHERE rowid = :key", ({"key": key} for key in chunk_keys))
 
     def search(
-        self, tx: Reading, number: int, tokens: Sequence[str], excluded: Sequence[str], limit: int
+        self,
+        tx: Reading,
+        number: int,
+        tokens: Sequence[str],
+        excluded: Sequence[str],
+        limit: int,
+        frequency: Mapping[str, int] | None = None,
+        among: Sequence[int] | None = None,
     ) -> list[tuple[int, float]]:
-        frequency = self.document_frequency(tx, number, tokens)
-        rare, frequent = _split(frequency, limit)
+        if frequency is None:
+            frequency = self.document_frequency(tx, number, tokens)
+        share = 1.0 if among is None else min(1.0, len(among) / max(1, self.size(tx, number)))
+        rare, frequent = _split({token: frequency[token] for token in tokens}, limit, share)
         if not rare:
             return []
         match = " OR ".join(_quoted(token) for token in rare)
         if excluded:
             match = f"({match}) NOT ({' OR '.join(_quoted(token) for token in excluded)})"
+        within = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(:among))"
         rows = tx.all(
             f"SELECT rowid, bm25({_table(number)}, {_WEIGHTS}) AS score FROM {_table(number)} "
-            f"WHERE {_table(number)} MATCH :match ORDER BY score, rowid LIMIT :limit",
-            {"match": match, "limit": max(limit, _RESCORED) if frequent else limit},
+            f"WHERE {_table(number)} MATCH :match {within} ORDER BY score, rowid LIMIT :limit",
+            {"match": match, "limit": max(limit, _RESCORED) if frequent else limit, "among": json.dumps(among)},
         )
         scores = {int(key): -float(score) for key, score in rows}
         if frequent:
@@ -87,12 +104,30 @@ class Fts5Index:
                 scores[int(key)] += idf
 
     def document_frequency(self, tx: Reading, number: int, tokens: Sequence[str]) -> dict[str, int]:
+        known = self._known_counts(tx, number)
+        counted = {token: known[token] for token in tokens if token in known}
         rows = tx.all(
             f"SELECT t.term, t.doc FROM json_each(:terms) AS j JOIN {_table(number)}_terms AS t ON t.term = j.value",
-            {"terms": json.dumps(list(dict.fromkeys(tokens)))},
+            {"terms": json.dumps([token for token in dict.fromkeys(tokens) if token not in counted])},
         )
-        counted = {str(term): int(count) for term, count in rows}
+        for term, count in rows:
+            counted[str(term)] = int(count)
+            if count >= _WORTH_REMEMBERING and len(known) < _MOST_REMEMBERED:
+                known[str(term)] = int(count)
         return {token: counted.get(token, 0) for token in tokens}
+
+    def _known_counts(self, tx: Reading, number: int) -> dict[str, int]:
+        """Counts of frequent tokens, kept for as long as nothing is written to the index.
+
+        To count the chunks of a token, FTS5 reads all its postings. Each write to an index changes the
+        records of its averages and of its segments.
+        """
+        rows = tx.all(f"SELECT block FROM {_table(number)}_data WHERE id IN (1, 10) ORDER BY id")
+        stamp = b"".join(row[0] for row in rows)
+        kept = self._counts.get(number)
+        if kept is None or kept[0] != stamp:
+            kept = self._counts[number] = (stamp, {})
+        return kept[1]
 
     def size(self, tx: Reading, number: int) -> int:
         # The averages record begins with the number of rows, as a varint; counting them reads them all.
@@ -112,19 +147,21 @@ class Fts5Index:
         return [int(row[0]) for row in rows]
 
 
-def _split(frequency: Mapping[str, int], limit: int) -> tuple[list[str], list[str]]:
+def _split(frequency: Mapping[str, int], limit: int, share: float) -> tuple[list[str], list[str]]:
     """The tokens that choose the candidates, rarest first, and those that only help to rank them.
 
     Scoring costs microseconds per chunk that holds any token, and in a large index a frequent token
     is in thousands that a rare one then outranks. So the rare ones choose, as far as a budget of
-    postings goes, and at least as many candidates as are wanted twice over.
+    postings goes, and at least as many candidates as are wanted twice over. Only a `share` of the
+    chunks that hold a token is scored.
     """
     known = sorted((token for token, count in frequency.items() if count), key=lambda token: (frequency[token], token))
-    postings = 0
+    postings = 0.0
     for position, token in enumerate(known):
-        if postings >= 2 * limit and postings + frequency[token] > _POSTINGS_SCORED:
+        scored = frequency[token] * share
+        if postings >= 2 * limit and postings + scored > _POSTINGS_SCORED:
             return known[:position], known[position:]
-        postings += frequency[token]
+        postings += scored
     return known, []
 
 

@@ -82,13 +82,15 @@ def record_progress(
     total: int,
     problem: Problem | None = None,
     alias_overflow: int = 0,
+    rules: str = "",
 ) -> None:
+    """Record how far a revision is; a lexical index also records by which `rules` it was read."""
     tx.run(
-        "INSERT INTO revision_indexes (generation_id, revision_id, state, done, total, alias_overflow, problem, "
-        "updated_at) VALUES (:generation_id, :revision_id, :state, :done, :total, :alias_overflow, :problem, :now) "
-        "ON CONFLICT (generation_id, revision_id) DO UPDATE SET state = excluded.state, done = excluded.done, "
+        "INSERT INTO revision_indexes (generation_id, revision_id, state, done, total, alias_overflow, rules, problem, "
+        "updated_at) VALUES (:generation_id, :revision_id, :state, :done, :total, :alias_overflow, :rules, :problem, "
+        ":now) ON CONFLICT (generation_id, revision_id) DO UPDATE SET state = excluded.state, done = excluded.done, "
         "total = excluded.total, problem = excluded.problem, updated_at = excluded.updated_at, "
-        "alias_overflow = excluded.alias_overflow",
+        "alias_overflow = excluded.alias_overflow, rules = excluded.rules",
         {
             "generation_id": generation_id,
             "revision_id": revision_id,
@@ -96,6 +98,7 @@ def record_progress(
             "done": done,
             "total": total,
             "alias_overflow": alias_overflow,
+            "rules": rules,
             "problem": to_json(problem) if problem is not None else None,
             "now": tx.now,
         },

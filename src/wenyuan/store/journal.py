@@ -1,4 +1,7 @@
-"""What happened: traces of questions, kept for a while."""
+"""What happened: traces of questions, kept for a while.
+
+They are kept in `Database.traces`, and every function here takes a transaction of that.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,11 @@ def recent_traces(tx: Reading, principal: str, limit: int) -> list[JsonObject]:
         {"principal": principal, "limit": limit},
     )
     return [json.loads(row[0]) for row in rows]
+
+
+def count(tx: Reading) -> int:
+    row = tx.first("SELECT count(*) FROM traces")
+    return int(row[0]) if row is not None else 0
 
 
 def forget_traces(tx: Writing, before: int) -> int:

@@ -1,11 +1,13 @@
-"""Knowledge bases, who may see which, and the numbered log of what changed in them."""
+"""Knowledge bases, who may see which, their vocabularies, and the numbered log of what changed in them."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 
 from wenyuan.errors import KnowledgeBaseExists, KnowledgeBaseNotFound, KnowledgeBaseProtected
+from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import from_json, to_json
 from wenyuan.types import ChunkingConfig, KnowledgeBase, KnowledgeBaseState, Scope
@@ -67,6 +69,30 @@ def by_id(tx: Reading, knowledge_base_id: str) -> KnowledgeBase:
     if row is None:
         raise KnowledgeBaseNotFound(name=knowledge_base_id)
     return _knowledge_base(row)
+
+
+def vocabulary(tx: Reading, knowledge_base_id: str) -> Vocabulary:
+    """The terms and synonyms of a knowledge base's people."""
+    row = tx.first("SELECT terms, synonyms FROM knowledge_bases WHERE id = :id", {"id": knowledge_base_id})
+    return _vocabulary(row[0], row[1]) if row is not None else EMPTY
+
+
+# Asked for by every question, and preparing a large one takes longer than the question.
+@lru_cache(maxsize=64)
+def _vocabulary(terms: str, synonyms: str) -> Vocabulary:
+    return Vocabulary(tuple(json.loads(terms)), tuple(tuple(group) for group in json.loads(synonyms)))
+
+
+def set_vocabulary(tx: Writing, knowledge_base_id: str, changed: Vocabulary) -> None:
+    tx.run(
+        "UPDATE knowledge_bases SET terms = :terms, synonyms = :synonyms, updated_at = :now WHERE id = :id",
+        {
+            "id": knowledge_base_id,
+            "terms": to_json(changed.terms),
+            "synonyms": to_json(changed.synonyms),
+            "now": tx.now,
+        },
+    )
 
 
 def permitted(tx: Reading, scope: Scope) -> list[KnowledgeBase]:

@@ -26,9 +26,33 @@ class Migration:
         return hashlib.sha256(self.sql.encode()).hexdigest()
 
 
-def known_migrations() -> tuple[Migration, ...]:
-    """Every migration this program carries, in order."""
-    folder = resources.files("wenyuan.store") / "migrations"
+TRACES = "traces"
+"""The migrations of what is kept apart from the library itself."""
+
+
+def open_database(folder: Path, lock_seconds: float) -> SqliteDatabase:
+    """The database in a library's folder, its schema brought up to date.
+
+    The file of traces is made or migrated when it is first used, so that a library answers without
+    it. Raises what `migrate` raises and `StorageError`.
+    """
+    traces = SqliteDatabase(
+        folder / "traces.db",
+        lock_seconds,
+        prepare=lambda database: migrate(database, folder, known_migrations(TRACES)),
+    )
+    database = SqliteDatabase(folder / "wenyuan.db", lock_seconds, traces=traces)
+    try:
+        migrate(database, folder)
+    except BaseException:
+        database.close()
+        raise
+    return database
+
+
+def known_migrations(kind: str = "") -> tuple[Migration, ...]:
+    """Every migration this program carries, of the library or of another kind, in order."""
+    folder = resources.files("wenyuan.store") / "migrations" / kind
     files = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     return tuple(
         Migration(int(file.name[:4]), file.name.removesuffix(".sql"), file.read_text("utf-8")) for file in files

@@ -1,11 +1,12 @@
 """Taking away what nothing shows any more, in bounded batches.
 
-A superseded revision loses its index entries and keeps its text, so that a citation of it still
-opens; a deleted document loses everything.
+A superseded revision loses its index entries and keeps its text for a while, so that a citation of it
+still opens; then it goes, as everything of a deleted document does.
 """
 
 from __future__ import annotations
 
+from wenyuan.store import fields
 from wenyuan.store.database import Reading, Writing
 
 BATCH_CHUNKS = 1000
@@ -34,9 +35,10 @@ def forget_keys(tx: Writing, revision_id: str) -> None:
 
 
 def forget_index_rows(tx: Writing, revision_id: str) -> None:
-    """Remove what a revision has in the small tables: keys, codes, index progress."""
+    """Remove what a revision has in the small tables: keys, fields, codes, index progress."""
     parameters = {"id": revision_id}
     forget_keys(tx, revision_id)
+    fields.forget(tx, revision_id)
     tx.run("DELETE FROM vector_codes WHERE revision_id = :id", parameters)
     tx.run("DELETE FROM revision_indexes WHERE revision_id = :id", parameters)
 
@@ -62,10 +64,10 @@ def delete_text_batch(tx: Writing, revision_id: str) -> int:
     return len(rows) + pieces
 
 
-def delete_revision(tx: Writing, revision_id: str) -> str | None:
-    """Delete an emptied revision and return the hash of its bytes."""
-    row = tx.first("DELETE FROM revisions WHERE id = :id RETURNING blob_sha256", {"id": revision_id})
-    return str(row[0]) if row is not None else None
+def delete_revision(tx: Writing, revision_id: str) -> tuple[str, str] | None:
+    """Delete an emptied revision and return its document and the hash of its bytes."""
+    row = tx.first("DELETE FROM revisions WHERE id = :id RETURNING document_id, blob_sha256", {"id": revision_id})
+    return (str(row[0]), str(row[1])) if row is not None else None
 
 
 def delete_document(tx: Writing, document_id: str) -> None:
@@ -77,11 +79,21 @@ def delete_document(tx: Writing, document_id: str) -> None:
     )
 
 
-def hidden_document(tx: Reading, revision_id: str) -> str | None:
-    """The revision's document, where that has been deleted."""
+def is_to_go(tx: Reading, revision_id: str, superseded_before: int) -> bool:
+    """Whether a revision's document was deleted, or a newer one replaced it before that time."""
     row = tx.first(
-        "SELECT d.id FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
-        "WHERE r.id = :id AND d.deleted_at IS NOT NULL",
-        {"id": revision_id},
+        "SELECT 1 FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
+        "WHERE r.id = :id AND (d.deleted_at IS NOT NULL OR r.superseded_at <= :before)",
+        {"id": revision_id, "before": superseded_before},
     )
-    return str(row[0]) if row is not None else None
+    return row is not None
+
+
+def superseded(tx: Reading, before: int, limit: int) -> list[tuple[str, str, str]]:
+    """Revisions replaced before that time, the oldest first, as (id, knowledge base, owner)."""
+    rows = tx.all(
+        "SELECT r.id, d.knowledge_base_id, d.owner FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
+        "WHERE r.superseded_at IS NOT NULL AND r.superseded_at <= :before ORDER BY r.superseded_at LIMIT :limit",
+        {"before": before, "limit": limit},
+    )
+    return [(str(row[0]), str(row[1]), str(row[2])) for row in rows]

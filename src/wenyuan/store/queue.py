@@ -27,6 +27,9 @@ _CLAIMABLE = (
     "AND kind IN (SELECT value FROM json_each(:kinds))"
 )
 
+ALONE = 1 << 62
+"""The weight of a job that is never taken together with others."""
+
 
 def enqueue(
     tx: Writing,
@@ -37,16 +40,18 @@ def enqueue(
     knowledge_base_id: str,
     owner: str,
     priority: int,
+    weight: int = ALONE,
 ) -> None:
     """Store a job; does nothing when the same work on the same subject is already waiting or running.
 
-    A smaller `priority` comes first.
+    A smaller `priority` comes first. Jobs of one kind with little `weight`, in bytes to be read, may
+    be taken together.
     """
     tx.run(
-        "INSERT INTO jobs (id, kind, subject_kind, subject_id, knowledge_base_id, owner, state, priority, attempts, "
-        "fence, worker, run_after, lease_until, cancel_requested, stage, done, total, created_at) VALUES (:id, :kind, "
-        ":subject_kind, :subject_id, :knowledge_base_id, :owner, 'queued', :priority, 0, 0, '', :now, 0, 0, 'queued', "
-        "0, 0, :now) ON CONFLICT DO NOTHING",
+        "INSERT INTO jobs (id, kind, subject_kind, subject_id, knowledge_base_id, owner, state, priority, weight, "
+        "attempts, fence, worker, run_after, lease_until, cancel_requested, stage, done, total, created_at) VALUES "
+        "(:id, :kind, :subject_kind, :subject_id, :knowledge_base_id, :owner, 'queued', :priority, :weight, 0, 0, '', "
+        ":now, 0, 0, 'queued', 0, 0, :now) ON CONFLICT DO NOTHING",
         {
             "id": job_id,
             "kind": kind,
@@ -55,31 +60,53 @@ def enqueue(
             "knowledge_base_id": knowledge_base_id,
             "owner": owner,
             "priority": priority,
+            "weight": weight,
             "now": tx.now,
         },
     )
 
 
-def claim(database: Database, worker: str, lease_ms: int, kinds: Sequence[JobKind]) -> Lease | None:
-    """Take the next job, or None when there is none to take now.
+def claim(
+    database: Database, worker: str, lease_ms: int, kinds: Sequence[JobKind], most: int = 1, most_weight: int = 0
+) -> list[Lease]:
+    """Take the next job; with it, up to `most` in all, those of its kind that are next and weigh little together.
 
-    A plain read looks first, so that idle workers take no write lock.
+    A job that was begun before is taken alone: it may be to blame for how that ended. A plain read
+    looks first, so that idle workers take no write lock.
     """
-    parameters: dict[str, Any] = {"kinds": json.dumps(list(kinds))}
+    parameters: dict[str, Any] = {"kinds": json.dumps(list(kinds)), "most": most}
     with database.read() as tx:
         if tx.first(f"SELECT 1 FROM jobs WHERE {_CLAIMABLE} LIMIT 1", {**parameters, "now": tx.now}) is None:
-            return None
+            return []
     with database.write(durable=False) as tx:
-        row = tx.first(
-            "UPDATE jobs SET state = 'running', worker = :worker, fence = fence + 1, attempts = attempts + 1, "
-            "lease_until = :until, started_at = coalesce(started_at, :now), problem = NULL WHERE id = "
-            f"(SELECT id FROM jobs WHERE {_CLAIMABLE} ORDER BY priority, created_at, id LIMIT 1) RETURNING {_COLUMNS}",
-            {**parameters, "worker": worker, "now": tx.now, "until": tx.now + lease_ms},
+        next_ones = tx.all(
+            f"SELECT id, kind, weight, attempts FROM jobs WHERE {_CLAIMABLE} "
+            "ORDER BY priority, created_at, id LIMIT :most",
+            {**parameters, "now": tx.now},
         )
-    if row is None:
-        return None
-    job = _job(row)
-    return Lease(job, worker, job.fence)
+        taken = _together(next_ones, most_weight)
+        rows = tx.all(
+            "UPDATE jobs SET state = 'running', worker = :worker, fence = fence + 1, attempts = attempts + 1, "
+            "lease_until = :until, started_at = coalesce(started_at, :now), problem = NULL WHERE id IN "
+            f"(SELECT value FROM json_each(:ids)) RETURNING {_COLUMNS}",
+            {"ids": json.dumps(taken), "worker": worker, "now": tx.now, "until": tx.now + lease_ms},
+        )
+    jobs = {row[0]: _job(row) for row in rows}
+    return [Lease(jobs[job_id], worker, jobs[job_id].fence) for job_id in taken]
+
+
+def _together(next_ones: Sequence[Row], most_weight: int) -> list[str]:
+    """The ids of the first job and of those behind it that may be taken with it."""
+    taken: list[str] = []
+    left = most_weight
+    for job_id, kind, weight, attempts in next_ones:
+        left -= weight
+        if taken and (attempts or left < 0 or kind != next_ones[0][1]):
+            break
+        taken.append(str(job_id))
+        if attempts:
+            break
+    return taken
 
 
 def hold(tx: Writing, lease: Lease, lease_ms: int) -> None:
@@ -171,6 +198,16 @@ def cancel_job(tx: Writing, job: Job) -> None:
         parameters,
     )
     tx.run("UPDATE jobs SET cancel_requested = 1 WHERE id = :id AND kind <> 'purge' AND state = 'running'", parameters)
+
+
+def is_last(tx: Reading, job: Job) -> bool:
+    """Whether no other job of its kind is waiting or running in its knowledge base."""
+    row = tx.first(
+        f"SELECT 1 FROM jobs WHERE {_IS_LIVE} AND priority = :priority AND kind = :kind "
+        "AND knowledge_base_id = :knowledge_base_id AND id <> :id LIMIT 1",
+        {"id": job.id, "kind": job.kind, "priority": job.priority, "knowledge_base_id": job.knowledge_base_id},
+    )
+    return row is None
 
 
 def workers_at_work(tx: Reading) -> list[str]:

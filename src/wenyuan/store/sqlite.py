@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,7 +26,6 @@ from wenyuan.errors import (
 from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
 from wenyuan.store.fts5 import Fts5Index
 
-_LEXICAL = Fts5Index()
 _PAGE_CACHE_KIB = 65_536
 _MAPPED_BYTES = 128 << 20
 _CHECKPOINT_PAGES = 4000
@@ -37,7 +36,8 @@ _RETRY_SECONDS = 0.01
 class SqliteTransaction:
     """One transaction on one connection; both a `Reading` and a `Writing`."""
 
-    def __init__(self, connection: apsw.Connection) -> None:
+    def __init__(self, connection: apsw.Connection, lexical: LexicalIndex) -> None:
+        self._lexical = lexical
         self._cursor = connection.cursor()
         self._connection = connection
         self._now: int | None = None
@@ -51,7 +51,7 @@ class SqliteTransaction:
 
     @property
     def lexical(self) -> LexicalIndex:
-        return _LEXICAL
+        return self._lexical
 
     def all(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> list[Row]:
         return list(self._cursor.execute(sql, parameters))
@@ -81,24 +81,43 @@ class SqliteTransaction:
 class SqliteDatabase:
     """A pool of connections to one file; threads may share it.
 
-    `lock_seconds` bounds how long a writer waits for writers of other processes.
+    `lock_seconds` bounds how long a writer waits for writers of other processes. `prepare` is called
+    before the first transaction, and before the next one as long as it fails. `traces` is where
+    traces are kept, the same file if it is not given.
     """
 
-    def __init__(self, path: Path, lock_seconds: float = 30.0) -> None:
+    def __init__(
+        self,
+        path: Path,
+        lock_seconds: float = 30.0,
+        *,
+        prepare: Callable[[SqliteDatabase], object] | None = None,
+        traces: SqliteDatabase | None = None,
+    ) -> None:
         self._path = path
         self._lock_seconds = lock_seconds
+        self._prepare = prepare
+        self._preparing = threading.RLock()
+        self._is_being_prepared = False
+        self._traces = traces
+        self._lexical = Fts5Index()
         self._writing = threading.Lock()
         self._idle_readers: list[apsw.Connection] = []
         self._writer: apsw.Connection | None = None
         self._closed = False
 
+    @property
+    def traces(self) -> SqliteDatabase:
+        return self._traces or self
+
     @contextmanager
     def read(self) -> Iterator[SqliteTransaction]:
+        self._make_ready()
         with self._translated():
             connection = self._reader()
             connection.execute("BEGIN")
             try:
-                yield SqliteTransaction(connection)
+                yield SqliteTransaction(connection, self._lexical)
             finally:
                 _end(connection, "ROLLBACK")
                 if self._closed:
@@ -108,6 +127,7 @@ class SqliteDatabase:
 
     @contextmanager
     def write(self, *, durable: bool = True, lock_seconds: float | None = None) -> Iterator[SqliteTransaction]:
+        self._make_ready()
         patience = self._lock_seconds if lock_seconds is None else lock_seconds
         # Threads of this process queue here, in order, instead of polling SQLite's own lock.
         if not self._writing.acquire(timeout=patience):
@@ -122,12 +142,26 @@ class SqliteDatabase:
                 connection.execute(f"PRAGMA synchronous = {'FULL' if durable else 'NORMAL'}")
                 connection.execute("BEGIN IMMEDIATE")
                 try:
-                    yield SqliteTransaction(connection)
+                    yield SqliteTransaction(connection, self._lexical)
                     connection.execute("COMMIT")
                 finally:
                     _end(connection, "ROLLBACK")
         finally:
             self._writing.release()
+
+    def _make_ready(self) -> None:
+        """Call `prepare`; its own transactions find nothing to do here, other threads wait for it."""
+        if self._prepare is None:
+            return
+        with self._preparing:
+            if self._prepare is None or self._is_being_prepared:
+                return
+            self._is_being_prepared = True
+            try:
+                self._prepare(self)
+                self._prepare = None
+            finally:
+                self._is_being_prepared = False
 
     def _reader(self) -> apsw.Connection:
         try:
@@ -148,7 +182,7 @@ class SqliteDatabase:
                     return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(20)") if row[0] != "ok"]
                 finally:
                     connection.close()
-        except LibraryDamaged as error:
+        except (LibraryDamaged, NotALibrary) as error:
             return [str(error.details["reason"])]
 
     def version(self) -> str:
@@ -167,6 +201,8 @@ class SqliteDatabase:
         return self._path.exists()
 
     def close(self) -> None:
+        if self._traces is not None:
+            self._traces.close()
         with self._writing:
             self._closed = True
             for connection in [*self._idle_readers, *([self._writer] if self._writer else [])]:

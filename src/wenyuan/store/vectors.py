@@ -33,11 +33,10 @@ class MissingInput:
 
 
 @dataclass(frozen=True, slots=True)
-class CodeSegment:
-    """Packed codes of up to SEGMENT_CHUNKS chunks of one revision."""
+class Codes:
+    """Codes of live chunks, one row each; `documents` says whose the rows are, in their order, and how many."""
 
-    document_id: str
-    revision_id: str
+    documents: Sequence[tuple[str, int]]
     chunk_keys: NDArray[np.int64]
     codes: NDArray[np.int8]
 
@@ -145,13 +144,13 @@ def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return codes
 
 
-def live_segments(
+def live_codes(
     tx: Reading, generation_id: str, knowledge_base_id: str, dimensions: int, document_ids: Sequence[str] | None
-) -> list[CodeSegment]:
+) -> Codes:
     """Codes of the live documents, or of those of the given documents that are live, in no order."""
     # Not sorted: the rows carry megabytes, and a sorter would copy them all.
     rows = tx.all(
-        "SELECT d.id, v.revision_id, v.chunk_keys, v.codes FROM documents AS d JOIN vector_codes AS v "
+        "SELECT d.id, v.chunk_keys, v.codes FROM documents AS d JOIN vector_codes AS v "
         "ON v.revision_id = d.serving_revision_id AND v.generation_id = :generation_id "
         "WHERE d.knowledge_base_id = :knowledge_base_id AND d.enabled = 1 AND d.blocked_reason = '' "
         "AND d.deleted_at IS NULL AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents)))",
@@ -162,15 +161,12 @@ def live_segments(
             "documents": json.dumps(document_ids or []),
         },
     )
-    return [
-        CodeSegment(
-            document_id,
-            revision_id,
-            np.frombuffer(keys, dtype=np.int64),
-            np.frombuffer(codes, dtype=np.int8).reshape(-1, dimensions),
-        )
-        for document_id, revision_id, keys, codes in rows
-    ]
+    item_size = np.dtype(np.int64).itemsize
+    return Codes(
+        [(document_id, len(keys) // item_size) for document_id, keys, _ in rows],
+        np.frombuffer(b"".join(keys for _, keys, _ in rows), dtype=np.int64),
+        np.frombuffer(b"".join(codes for _, _, codes in rows), dtype=np.int8).reshape(-1, dimensions),
+    )
 
 
 def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:

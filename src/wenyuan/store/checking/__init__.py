@@ -13,7 +13,7 @@ from wenyuan.errors import WenyuanError
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking.files import check_files, check_leftovers, check_stored
 from wenyuan.store.checking.indexes import check_codes, check_postings
-from wenyuan.store.checking.invariants import DATABASE_SOUND, LOOKED_AT, ROWS_OWNED, Violation
+from wenyuan.store.checking.invariants import DATABASE_SOUND, LOOKED_AT, ROWS_OWNED, TRACES_SOUND, Violation
 from wenyuan.store.checking.rows import ROW_CHECKS
 from wenyuan.store.checking.texts import check_texts
 from wenyuan.store.database import Reading
@@ -30,6 +30,7 @@ def check_library(database: SqliteDatabase, blobs: BlobDirectory) -> Iterator[Vi
     if damage:
         yield from (DATABASE_SOUND.violated(reason=reason) for reason in damage)
         return
+    yield from _told(lambda: _traces(database))
     yield from _told(lambda: _orphans(database))
     for check in ROW_CHECKS:
         yield from _told(lambda check=check: _rows(database, check))  # type: ignore[misc]
@@ -53,6 +54,12 @@ def _rows(database: SqliteDatabase, check: Callable[[Reading], Iterator[Violatio
     with database.read() as tx:
         found = list(islice(check(tx), _MOST_OF_A_KIND))
     yield from found
+
+
+def _traces(database: SqliteDatabase) -> Iterator[Violation]:
+    # Until the first search there is no such file.
+    if database.traces.exists():
+        yield from (TRACES_SOUND.violated(reason=reason) for reason in database.traces.integrity_problems())
 
 
 def _orphans(database: SqliteDatabase) -> Iterator[Violation]:

@@ -41,6 +41,12 @@ LOOKED_AT = Invariant(
     f"If this repeats itself: {_RESTORE[0].lower()}{_RESTORE[1:]}",
 )
 DATABASE_SOUND = Invariant("database-damaged", "error", "The database is damaged: {reason}.", _RESTORE)
+TRACES_SOUND = Invariant(
+    "traces-damaged",
+    "warning",
+    "The file that holds the traces of searches is damaged: {reason}.",
+    "Stop every program that uses the library and delete traces.db in its folder; it holds nothing else.",
+)
 ROWS_OWNED = Invariant(
     "rows-orphaned", "error", "Of the rows in {table}, {count} belong to nothing in {parent}, which is gone.", _RESTORE
 )
@@ -112,6 +118,13 @@ KEYS_OWNED = Invariant(
     "{count} keys belong to no chunk of their document, e.g. {value!r} of {name}.",
     _READ_AGAIN,
 )
+FIELDS_OWNED = Invariant(
+    "fields-orphaned",
+    "error",
+    "{count} fields belong to another document than {name}, which they describe.",
+    _READ_AGAIN,
+)
+FIELDS_COMPLETE = Invariant("fields-missing", "error", "{name} cannot be found under any filter.", _READ_AGAIN)
 
 POSTINGS_COMPLETE = Invariant(
     "lexical-incomplete", "error", "Chunk {key} cannot be found by its words in the knowledge base {name}.", _READ_AGAIN

@@ -9,6 +9,8 @@ from wenyuan.store.checking.invariants import (
     CHANGES_NUMBERED,
     CODES_OWNED,
     EMBEDDING_QUEUED,
+    FIELDS_COMPLETE,
+    FIELDS_OWNED,
     JOB_OWNED,
     KEYS_OWNED,
     LEASE_LIVE,
@@ -120,6 +122,28 @@ def _keys(tx: Reading) -> Iterator[Violation]:
         yield KEYS_OWNED.violated(name=name, value=value, count=count)
 
 
+def _fields(tx: Reading) -> Iterator[Violation]:
+    rows = tx.all(
+        "SELECT d.name, count(*) FROM document_fields AS f JOIN revisions AS r ON r.id = f.revision_id "
+        "JOIN documents AS d ON d.id = r.document_id WHERE f.document_id <> d.id "
+        "OR f.knowledge_base_id <> d.knowledge_base_id GROUP BY d.id, d.name ORDER BY d.id LIMIT :most",
+        _MOST,
+    )
+    for name, count in rows:
+        yield FIELDS_OWNED.violated(name=name, count=count)
+
+
+def _without_fields(tx: Reading) -> Iterator[Violation]:
+    rows = tx.all(
+        "SELECT d.name FROM documents AS d JOIN revisions AS r ON r.id = d.serving_revision_id "
+        "WHERE d.deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM document_fields AS f WHERE f.revision_id = r.id) "
+        "ORDER BY d.id LIMIT :most",
+        _MOST,
+    )
+    for (name,) in rows:
+        yield FIELDS_COMPLETE.violated(name=name)
+
+
 def _codes(tx: Reading) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT DISTINCT v.revision_id FROM vector_codes AS v LEFT JOIN revision_indexes AS x ON x.generation_id = "
@@ -159,6 +183,8 @@ ROW_CHECKS = (
     _leases,
     _changes,
     _keys,
+    _fields,
+    _without_fields,
     _codes,
     _vectors,
     _blobs,

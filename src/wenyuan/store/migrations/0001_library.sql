@@ -21,6 +21,8 @@ CREATE TABLE knowledge_bases (
   tags TEXT NOT NULL,
   chunking TEXT NOT NULL,
   embedding_model TEXT NOT NULL,
+  terms TEXT NOT NULL DEFAULT '[]',
+  synonyms TEXT NOT NULL DEFAULT '[]',
   change_number BIGINT NOT NULL,
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
@@ -74,12 +76,14 @@ CREATE TABLE revisions (
   text_length BIGINT NOT NULL,
   problem TEXT,
   staged_by TEXT NOT NULL DEFAULT '',
+  given TEXT NOT NULL DEFAULT '{}',
   created_at BIGINT NOT NULL,
   published_at BIGINT,
   superseded_at BIGINT,
   UNIQUE (document_id, number)
 );
 CREATE INDEX revisions_by_blob ON revisions (blob_sha256);
+CREATE INDEX revisions_superseded ON revisions (superseded_at) WHERE superseded_at IS NOT NULL;
 
 -- A revision's complete normalised text, in pieces.
 CREATE TABLE revision_text (
@@ -121,17 +125,26 @@ CREATE TABLE keys (
 );
 CREATE INDEX keys_by_value ON keys (knowledge_base_id, kind, value);
 CREATE INDEX keys_by_day ON keys (knowledge_base_id, kind, first_day, last_day);
-CREATE INDEX keys_by_revision ON keys (revision_id);
+CREATE INDEX keys_by_revision ON keys (revision_id, chunk_key);
 
--- Words a knowledge base's people declared: a term that is never split, or what it also means.
-CREATE TABLE aliases (
-  knowledge_base_id TEXT NOT NULL REFERENCES knowledge_bases (id),
-  owner TEXT NOT NULL,
-  term TEXT NOT NULL,
-  meaning TEXT NOT NULL,
-  created_at BIGINT NOT NULL,
-  PRIMARY KEY (knowledge_base_id, term, meaning)
+-- What a search can be narrowed by: the metadata of published revisions, and what else is known of them.
+-- Values are folded; number and days are there where the value is a number or a date.
+CREATE TABLE document_fields (
+  knowledge_base_id TEXT NOT NULL,
+  document_id TEXT NOT NULL,
+  revision_id TEXT NOT NULL REFERENCES revisions (id),
+  field TEXT NOT NULL,
+  value TEXT NOT NULL,
+  number DOUBLE PRECISION,
+  first_day INTEGER,
+  last_day INTEGER
 );
+CREATE INDEX document_fields_by_value ON document_fields (knowledge_base_id, field, value, revision_id);
+CREATE INDEX document_fields_by_number ON document_fields (knowledge_base_id, field, number, revision_id)
+  WHERE number IS NOT NULL;
+CREATE INDEX document_fields_by_day ON document_fields (knowledge_base_id, field, first_day, last_day, revision_id)
+  WHERE first_day IS NOT NULL;
+CREATE INDEX document_fields_by_revision ON document_fields (revision_id, field);
 
 CREATE TABLE index_generations (
   id TEXT PRIMARY KEY,
@@ -149,7 +162,8 @@ CREATE TABLE index_generations (
 CREATE UNIQUE INDEX index_generations_one_active ON index_generations (knowledge_base_id, kind)
   WHERE state = 'active';
 
--- How far one revision is in one generation. A lexical row also counts the aliases over the cap.
+-- How far one revision is in one generation. A lexical row also counts the aliases over the cap, and tells by
+-- which rules the revision was read and by which it is being read again.
 CREATE TABLE revision_indexes (
   generation_id TEXT NOT NULL REFERENCES index_generations (id),
   revision_id TEXT NOT NULL REFERENCES revisions (id),
@@ -157,6 +171,8 @@ CREATE TABLE revision_indexes (
   done INTEGER NOT NULL,
   total INTEGER NOT NULL,
   alias_overflow INTEGER NOT NULL,
+  rules TEXT NOT NULL DEFAULT '',
+  rereading TEXT NOT NULL DEFAULT '',
   problem TEXT,
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (generation_id, revision_id)
@@ -208,6 +224,7 @@ CREATE TABLE jobs (
   owner TEXT NOT NULL,
   state TEXT NOT NULL CHECK (state IN ('queued', 'running', 'waiting', 'done', 'failed', 'cancelled')),
   priority INTEGER NOT NULL,
+  weight BIGINT NOT NULL,
   attempts INTEGER NOT NULL,
   fence BIGINT NOT NULL,
   worker TEXT NOT NULL,
@@ -228,16 +245,6 @@ CREATE INDEX jobs_to_claim ON jobs (priority, created_at, id) WHERE state IN ('q
 CREATE INDEX jobs_begun ON jobs (owner, state, created_at, id) WHERE state IN ('running', 'waiting');
 CREATE INDEX jobs_running ON jobs (worker) WHERE state = 'running';
 CREATE INDEX jobs_by_subject ON jobs (subject_kind, subject_id);
-
-CREATE TABLE traces (
-  id TEXT PRIMARY KEY,
-  owner TEXT NOT NULL,
-  question TEXT NOT NULL,
-  why_empty TEXT,
-  body TEXT NOT NULL,
-  created_at BIGINT NOT NULL
-);
-CREATE INDEX traces_by_time ON traces (created_at);
 
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
