@@ -89,6 +89,17 @@ def test_feeding_gives_the_text_and_the_same_chunks(blocks: list[Block], config:
     assert chunks == list(chunk_blocks(blocks, config))
 
 
+@given(documents(), configs)
+def test_no_chunk_reaches_into_text_that_is_settled(blocks: list[Block], config: ChunkingConfig) -> None:
+    chunker = Chunker(config)
+    settled = 0
+    for block in [*blocks, None]:
+        chunks = chunker.feed(block).chunks if block is not None else chunker.finish()
+        assert all(settled <= chunk.start for chunk in chunks)
+        assert settled <= chunker.settled <= chunker.text_length
+        settled = chunker.settled
+
+
 @given(st.lists(st.text(st.sampled_from("ab字。 .|"), max_size=60), min_size=1, max_size=30), st.integers(16, 80))
 def test_lines_of_chunks_are_the_lines_of_the_file(lines: list[str], target: int) -> None:
     blocks = _paragraphs(lines)

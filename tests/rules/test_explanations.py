@@ -10,11 +10,14 @@ DETAILS = {
     "processing": 3,
     "failed": 2,
     "disabled": 4,
+    "documents": 6,
     "missing": 5,
     "total": 9,
     "best": "0.12",
     "floor": 0.3,
     "tokens": "健康 (0)",
+    "passages": 7,
+    "words": "valve",
 }
 
 

@@ -6,19 +6,17 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
-from wenyuan.errors import ConfigurationError, ProviderError, TraceNotFound
+from wenyuan.errors import ConfigurationError, ProviderError
 from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
-from wenyuan.flows.tracing import keep_trace, with_answer
+from wenyuan.flows.tracing import keep_answer
 from wenyuan.language.aliases import aliases
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
 from wenyuan.rules.embedding_input import batches
 from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
-from wenyuan.rules.selection import asks_exactly
-from wenyuan.store import indexes, journal
+from wenyuan.store import indexes
 from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, Scope, SearchResult
 
 _PASSAGES = 5
@@ -27,23 +25,16 @@ _CITED = 3
 _OPENINGS = 2
 _OPENING_COLUMNS = 700
 _LIKELY_ABOVE_FLOOR = 0.15
-_LIKELY_WORDS = 0.5
 _REWRITTEN = frozenset({"text/html", "text/csv", "text/tab-separated-values"})
 _EXACTNESS_WORTH: Mapping[Exactness, float] = {"about": 1.0, "mentions": 0.7, "none": 0.3}
-
-Grounded = Literal["likely", "unlikely"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Evidence:
-    """Sentences of the best passages, with how well each matches by words and by meaning.
-
-    `passages_matched` is what `matched` is, for whole passages.
-    """
+    """Sentences of the best passages, with how well each matches by words and by meaning."""
 
     sentences: Sequence[Sentence]
     matched: Sequence[float]
-    passages_matched: Sequence[float]
     similarities: Sequence[float] | None
     similarity_floor: float | None
 
@@ -55,7 +46,7 @@ def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOption
     """
     found = retrieve(tools, question, scope, options)
     made = _answered(tools, found)
-    return replace(made, search=_kept(tools, scope, made))
+    return replace(made, search=keep_answer(tools.database, scope, made))
 
 
 def _answered(tools: Retrieving, found: SearchResult) -> Answer:
@@ -63,23 +54,13 @@ def _answered(tools: Retrieving, found: SearchResult) -> Answer:
         return Answer(found.question, found.explanation, (), "none", "fallback", found)
     hits = found.hits[:_PASSAGES]
     evidence, found = _evidence(tools, found, hits)
-    if _grounded(found, evidence) == "unlikely":
+    if found.grounding.verdict == "unlikely" or not evidence.sentences:
         reason = explain_unanswered(found.plan, found.plan.language)
         return Answer(found.question, reason, (), "unlikely", "fallback", found)
     chosen = _chosen(evidence, hits)
     citations = tuple(_citation(number, hits[one.passage], one) for number, one in enumerate(chosen, start=1))
     text = "\n".join(f"{citation.quote} [{citation.number}]" for citation in citations)
     return Answer(found.question, text, citations, "likely", "extractive", found)
-
-
-def _kept(tools: Retrieving, scope: Scope, made: Answer) -> SearchResult:
-    """Add what was made of it to the search's trace, where that was kept."""
-    try:
-        with tools.database.read() as tx:
-            body = journal.trace(tx, scope.principal, made.search.trace_id)
-    except TraceNotFound:
-        return made.search
-    return keep_trace(tools.database, scope, made.search, with_answer(body, made))
 
 
 def _chosen(evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
@@ -106,17 +87,15 @@ def _is_close(evidence: _Evidence, similarities: Sequence[float]) -> bool:
 
 def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tuple[_Evidence, SearchResult]:
     sentences = sentences_of([hit.passage.chunk.text for hit in hits], _SENTENCES)
-    texts = [*(sentence.text for sentence in sentences), *(hit.passage.chunk.text for hit in hits)]
-    shares = _matched(tools, found.plan, hits, texts)
-    matched, whole = shares[: len(sentences)], shares[len(sentences) :]
+    matched = _matched(tools, found.plan, hits, [sentence.text for sentence in sentences])
     try:
         embedder = _embedder(tools, hits)
         similarities = _similarities(tools, embedder, found.plan, sentences) if embedder is not None else None
         floor = embedder.similarity_floor if embedder is not None else None
-        return _Evidence(sentences, matched, whole, similarities, floor), found
+        return _Evidence(sentences, matched, similarities, floor), found
     except (ProviderError, ConfigurationError) as error:
         degraded = replace(found, degraded=(*found.degraded, f"answer: {error.code}"))
-        return _Evidence(sentences, matched, whole, None, None), degraded
+        return _Evidence(sentences, matched, None, None), degraded
 
 
 def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
@@ -158,23 +137,6 @@ def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence
 
 def _tokens(text: str) -> set[str]:
     return {*index_tokens(text), *aliases(text).tokens}
-
-
-def _grounded(found: SearchResult, evidence: _Evidence) -> Grounded:
-    """Whether the evidence is likely to answer the question at all.
-
-    A date, version or code that was asked for must stand in it. Else its meaning must be close, or
-    most of the question's telling words must stand in one passage.
-    """
-    plan = found.plan
-    if not evidence.sentences:
-        return "unlikely"
-    if asks_exactly(plan):
-        return "likely" if any(hit.exactness != "none" for hit in found.hits) else "unlikely"
-    if max(evidence.passages_matched) >= _LIKELY_WORDS:
-        return "likely"
-    near = [*(evidence.similarities or ()), *(hit.similarity for hit in found.hits if hit.similarity is not None)]
-    return "likely" if _is_close(evidence, near) else "unlikely"
 
 
 def _passage_scores(hits: Sequence[Hit]) -> list[float]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from wenyuan.errors import PathNotFound
 from wenyuan.flows.reading import Reading, cut
 from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.rules.chunking import Chunker
 from wenyuan.types import Chunk, ChunkingConfig, Facts, Notice
 
 _SAMPLES = 10
@@ -39,7 +40,7 @@ def preview(reader: SandboxedReader, path: Path, config: ChunkingConfig) -> Prev
     samples: list[Chunk] = []
     stride = 1
     text_length = 0
-    for piece in cut(reader.read(path, path.name), config, seen):
+    for piece in cut(reader.read(path, path.name), Chunker(config), seen):
         text_length += len(piece.text)
         for chunk in piece.chunks:
             if len(lengths) % stride == 0:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from wenyuan.language.folding import fold
 from wenyuan.rules.chunking import Chunker, Fed
-from wenyuan.types import Block, ChunkingConfig, Facts, Notice, ReadEvent
+from wenyuan.types import Block, Chunk, Facts, Notice, ReadEvent
+
+_LONGEST_HEADING = 200
 
 
 @dataclass(slots=True)
@@ -19,15 +23,52 @@ class Reading:
     blocks: Counter[str] = field(default_factory=Counter)
 
 
-def cut(events: Iterable[ReadEvent], config: ChunkingConfig, reading: Reading) -> Iterator[Fed]:
-    """Yield the file's text piece by piece, each with the chunks it completed."""
-    chunker = Chunker(config)
+class TitleAbove:
+    """Puts a document's title above its chunks, unless their first heading says the same."""
+
+    def __init__(self, title: str) -> None:
+        self._title = " ".join(title.split())[:_LONGEST_HEADING]
+        self._folded = fold(self._title)
+        self._said_by: dict[str, bool] = {}
+
+    def __call__(self, chunk: Chunk) -> Chunk:
+        path = chunk.heading_path
+        if not self._folded or (path and self._is_said_by(path[0])):
+            return chunk
+        return replace(chunk, heading_path=(self._title, *path))
+
+    def _is_said_by(self, heading: str) -> bool:
+        said = self._said_by.get(heading)
+        if said is None:
+            folded = fold(heading)
+            said = _stands_in(folded, self._folded) or _stands_in(self._folded, folded)
+            # One heading stands above many chunks in a row; many headings are not worth remembering.
+            self._said_by = {heading: said}
+        return said
+
+
+def _stands_in(words: str, text: str) -> bool:
+    """Whether these words are in the text; within a Latin word they are not ("it" in "security")."""
+    bounded = rf"(?<![a-z0-9]){re.escape(words)}(?![a-z0-9])" if words.isascii() else re.escape(words)
+    return bool(words) and re.search(bounded, text) is not None
+
+
+def cut(events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: str = "") -> Iterator[Fed]:
+    """Yield the file's text piece by piece, each with the chunks it completed.
+
+    The title stands above all of them: the one given, else the one that is known before the first
+    block. A title that is only found among the blocks is a heading of theirs already.
+    """
+    above: TitleAbove | None = None
     for event in events:
         if isinstance(event, Block):
+            above = above or TitleAbove(title or reading.facts.title)
             reading.blocks[event.kind] += 1
-            yield chunker.feed(event)
+            text, chunks = chunker.feed(event)
+            yield Fed(text, [above(chunk) for chunk in chunks])
         elif isinstance(event, Facts):
             reading.facts = event
         else:
             reading.notices.append(event)
-    yield Fed("", chunker.finish())
+    last = chunker.finish()
+    yield Fed("", [above(chunk) for chunk in last] if above is not None else last)

@@ -1,24 +1,31 @@
-"""The three lists that look for candidates side by side: structured, keyword, vector."""
+"""The lists that look for candidates side by side: structured, keyword, vector."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from wenyuan.errors import IndexIncompatible, IndexMissing
 from wenyuan.flows.embed import fingerprint
+from wenyuan.language.words import lonely_characters
 from wenyuan.ports import Embedder
 from wenyuan.rules.observer import Observer
 from wenyuan.rules.selection import precise_dates
-from wenyuan.store import chunks, indexes, vectors
+from wenyuan.store import chunks, fields, indexes, vectors
 from wenyuan.store.chunks import KeyMatch
-from wenyuan.store.database import Database
+from wenyuan.store.database import Database, Reading
 from wenyuan.store.vector_cache import VectorCache
-from wenyuan.types import ArmName, KeyKind, KnowledgeBase, Plan, Scope
+from wenyuan.types import ArmName, IndexGeneration, KeyKind, KnowledgeBase, Plan, Scope
+
+_LEAST_DEPTH = 30
+_SPARE_DEPTH = 10
+# Any candidate of the other lists may hold a key that was asked for.
+_STRUCTURED_DEPTH = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,18 +40,18 @@ class Recalling:
 
 
 @dataclass(frozen=True, slots=True)
-class Recall:
-    """What each list found in one knowledge base, best first.
+class Asked:
+    """The question as it was put and, where history made a better one of it, as it was rewritten."""
 
-    `best_similarity` is the best the vector list saw, shown or not.
-    """
+    raw: Plan
+    rewritten: Plan | None
+    whole: Plan
+    """What both say together, in the words of every knowledge base."""
+    own: Mapping[str, Asked] = field(default_factory=dict)
+    """The question as it is read by those knowledge bases that have a vocabulary of their own."""
 
-    knowledge_base: KnowledgeBase
-    structured: tuple[KeyMatch, ...] = ()
-    keyword: tuple[tuple[int, float], ...] = ()
-    vector: tuple[tuple[int, float], ...] = ()
-    best_similarity: float | None = None
-    similarity_floor: float | None = None
+    def within(self, knowledge_base_id: str) -> Asked:
+        return self.own.get(knowledge_base_id, self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,77 +64,173 @@ class QueryVector:
     similarity_floor: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class Recall:
+    """What each list found in one knowledge base, best first.
+
+    `frequency` is in how many of its `size` chunks each token stands; `lonely` are characters that were
+    searched for alone since no pair holds them that stands anywhere; `best_similarity` is the best the
+    vector list saw, shown or not. `query` and `model_key` are set where its vectors can be used.
+    """
+
+    knowledge_base: KnowledgeBase
+    structured: tuple[KeyMatch, ...] = ()
+    keyword: tuple[tuple[int, float], ...] = ()
+    keyword_rewrite: tuple[tuple[int, float], ...] = ()
+    vector: tuple[tuple[int, float], ...] = ()
+    frequency: Counter[str] = field(default_factory=Counter)
+    size: int = 0
+    lonely: tuple[str, ...] = ()
+    best_similarity: float | None = None
+    query: QueryVector | None = None
+    model_key: int | None = None
+
+    @property
+    def similarity_floor(self) -> float | None:
+        return self.query.similarity_floor if self.query is not None else None
+
+    def lists(self) -> dict[ArmName, list[int]]:
+        """The chunk keys of each list, best first; a chunk that holds two kinds of keys counts once."""
+        return {
+            "structured": list(dict.fromkeys(match.chunk_key for match in self.structured)),
+            "keyword": [key for key, _ in self.keyword],
+            "keyword_rewrite": [key for key, _ in self.keyword_rewrite],
+            "vector": [key for key, _ in self.vector],
+        }
+
+
 def recall(
     tools: Recalling,
     observe: Observer,
-    plan: Plan,
+    asked: Asked,
     bases: Sequence[KnowledgeBase],
     scope: Scope,
     arms: frozenset[ArmName],
-    depth: int,
+    wanted: int,
 ) -> list[Recall]:
-    """Ask every list of every knowledge base for its `depth` best live chunks."""
+    """Ask every list of every knowledge base for its best live chunks, of which `wanted` shall remain."""
+    depth = max(_LEAST_DEPTH, wanted + _SPARE_DEPTH)
     if scope.documents == ():
         return [Recall(base) for base in bases]
-    lexical = [tools.threads.submit(_lexical, tools, observe, plan, base, scope, arms, depth) for base in bases]
+    scopes = _narrowed(tools, observe, bases, scope)
+    lexical = [
+        tools.threads.submit(_lexical, tools, observe, asked.within(base.id), base, within, arms, depth)
+        for base, within in zip(bases, scopes, strict=True)
+    ]
     embedded: dict[str, QueryVector | None] = {}
-    near: list[list[tuple[int, float]]] = []
-    for base in bases:
-        near.append([])
-        if "vector" in arms and base.embedding_model:
+    near: list[_Near] = []
+    for base, within in zip(bases, scopes, strict=True):
+        near.append(_Near())
+        if "vector" in arms and base.embedding_model and within.documents != ():
             if base.embedding_model not in embedded:
                 embedded[base.embedding_model] = observe.or_keep(
-                    None, "embed", _embed, tools, observe, base.embedding_model, plan.asked
+                    None, "embed", _embed, tools, observe, base.embedding_model, asked
                 )
             query = embedded[base.embedding_model]
             if query is not None:
-                near[-1] = observe.or_keep([], "embed", _vector, tools, observe, base, query, scope, depth)
-    return [
-        _joined(base, future, found, embedded.get(base.embedding_model))
-        for base, future, found in zip(bases, lexical, near, strict=True)
-    ]
+                near[-1] = observe.or_keep(near[-1], "embed", _vector, tools, observe, base, query, within, depth)
+    return [_joined(base, future, found) for base, future, found in zip(bases, lexical, near, strict=True)]
 
 
-Lexical = tuple[list[KeyMatch], list[tuple[int, float]]]
+def _narrowed(tools: Recalling, observe: Observer, bases: Sequence[KnowledgeBase], scope: Scope) -> list[Scope]:
+    """The scope within each knowledge base, its conditions resolved to the documents that meet them."""
+    if not scope.conditions:
+        return [scope for _ in bases]
+    with observe.stage("filter") as stage, tools.database.read() as tx:
+        scopes = [fields.narrowed(tx, base.id, scope) for base in bases]
+        stage.count = sum(len(within.documents or ()) for within in scopes)
+        return scopes
 
 
-def _joined(
-    base: KnowledgeBase,
-    lexical: Future[Lexical],
-    near: list[tuple[int, float]],
-    query: QueryVector | None,
-) -> Recall:
-    structured, keyword = lexical.result()
-    floor = query.similarity_floor if query is not None else None
-    shown = near if floor is None else [found for found in near if found[1] >= floor]
-    best = near[0][1] if near else None
-    return Recall(base, tuple(structured), tuple(keyword), tuple(shown), best, floor)
+@dataclass(slots=True)
+class _Lexical:
+    structured: list[KeyMatch] = field(default_factory=list)
+    keyword: list[tuple[int, float]] = field(default_factory=list)
+    keyword_rewrite: list[tuple[int, float]] = field(default_factory=list)
+    frequency: Counter[str] = field(default_factory=Counter)
+    size: int = 0
+    lonely: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Near:
+    found: Sequence[tuple[int, float]] = ()
+    query: QueryVector | None = None
+    model_key: int | None = None
+
+
+def _joined(base: KnowledgeBase, future: Future[_Lexical], near: _Near) -> Recall:
+    lexical = future.result()
+    floor = near.query.similarity_floor if near.query is not None else None
+    return Recall(
+        knowledge_base=base,
+        structured=tuple(lexical.structured),
+        keyword=tuple(lexical.keyword),
+        keyword_rewrite=tuple(lexical.keyword_rewrite),
+        vector=tuple(one for one in near.found if floor is None or one[1] >= floor),
+        frequency=lexical.frequency,
+        size=lexical.size,
+        lonely=tuple(lexical.lonely),
+        best_similarity=near.found[0][1] if near.found else None,
+        query=near.query,
+        model_key=near.model_key,
+    )
 
 
 def _lexical(
     tools: Recalling,
     observe: Observer,
-    plan: Plan,
+    asked: Asked,
     base: KnowledgeBase,
     scope: Scope,
     arms: frozenset[ArmName],
     depth: int,
-) -> Lexical:
-    structured: list[KeyMatch] = []
-    keyword: list[tuple[int, float]] = []
-    dates = precise_dates(plan)
-    if "structured" in arms and (dates or _values(plan)):
+) -> _Lexical:
+    found = _Lexical()
+    if scope.documents == ():
+        return found
+    dates, values = precise_dates(asked.whole), _values(asked.whole)
+    if "structured" in arms and (dates or values):
         with observe.stage("structured") as stage, tools.database.read() as tx:
-            structured = chunks.structured(tx, base.id, scope, dates, _values(plan), depth)
-            stage.count = len(structured)
-    if "keyword" in arms:
-        with observe.stage("keyword") as stage, tools.database.read() as tx:
-            generation = indexes.active(tx, base.id, "lexical")
-            if generation is not None:
-                tokens = (*plan.tokens, *plan.aliases)
-                keyword = chunks.keyword(tx, base.id, generation.number, scope, tokens, plan.excluded, depth)
-            stage.count = len(keyword)
-    return structured, keyword
+            found.structured = chunks.structured(tx, base.id, scope, dates, values, _STRUCTURED_DEPTH)
+            stage.count = len(found.structured)
+    with observe.stage("keyword") as stage, tools.database.read() as tx:
+        generation = indexes.active(tx, base.id, "lexical")
+        if generation is not None:
+            _keyword(tx, found, generation, asked, base, scope, arms, depth)
+        stage.count = len(found.keyword)
+    return found
+
+
+def _keyword(
+    tx: Reading,
+    found: _Lexical,
+    generation: IndexGeneration,
+    asked: Asked,
+    base: KnowledgeBase,
+    scope: Scope,
+    arms: frozenset[ArmName],
+    depth: int,
+) -> None:
+    found.size = tx.lexical.size(tx, generation.number)
+    found.frequency.update(tx.lexical.document_frequency(tx, generation.number, _tokens(asked.whole)))
+    found.lonely = lonely_characters(asked.whole.tokens, found.frequency)
+    found.frequency.update(tx.lexical.document_frequency(tx, generation.number, found.lonely))
+    if "keyword" not in arms:
+        return
+
+    def listed(plan: Plan) -> list[tuple[int, float]]:
+        tokens = (*_tokens(plan), *found.lonely)
+        excluded = asked.whole.excluded
+        return chunks.keyword(tx, base.id, generation.number, scope, tokens, excluded, depth, found.frequency)
+
+    found.keyword = listed(asked.raw)
+    if asked.rewritten is not None:
+        found.keyword_rewrite = listed(asked.rewritten)
+
+
+def _tokens(plan: Plan) -> tuple[str, ...]:
+    return (*plan.tokens, *plan.aliases)
 
 
 def _values(plan: Plan) -> list[tuple[KeyKind, str]]:
@@ -139,24 +242,25 @@ def _values(plan: Plan) -> list[tuple[KeyKind, str]]:
     return [(kind, value) for kind, values in kinds for value in values]
 
 
-def _embed(tools: Recalling, observe: Observer, model: str, question: str) -> QueryVector:
+def _embed(tools: Recalling, observe: Observer, model: str, asked: Asked) -> QueryVector:
     with observe.stage("embed") as stage:
         embedder = tools.embedder_for(model)
         identity = embedder.identity
         stage.details.update(provider=identity.provider, model=identity.model, dimensions=identity.dimensions)
+        question = (asked.rewritten or asked.raw).asked
         vector = embedder.embed([question], "query", tools.embed_seconds)[0]
         return QueryVector(model, fingerprint(identity), vector, embedder.similarity_floor)
 
 
 def _vector(
     tools: Recalling, observe: Observer, base: KnowledgeBase, query: QueryVector, scope: Scope, depth: int
-) -> list[tuple[int, float]]:
+) -> _Near:
     with observe.stage("vector") as stage, tools.database.read() as tx:
         generation = indexes.active(tx, base.id, "vector")
         if generation is None:
             if indexes.has_live_documents(tx, base.id):
                 raise IndexMissing(name=base.name)
-            return []
+            return _Near()
         if generation.fingerprint != query.fingerprint:
             raise IndexIncompatible(indexed=generation.recipe.get("model"), configured=query.model)
         model = vectors.known_model_key(tx, query.fingerprint)
@@ -167,4 +271,4 @@ def _vector(
         if seen < all_live:
             observe.degrade(f"vector-partial: {seen} of {all_live} documents")
         stage.count = len(found)
-        return found
+        return _Near(found, query, model)

@@ -6,20 +6,24 @@ It holds ids, ranks, scores and the question itself; never a document's text, ne
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 
-from wenyuan.errors import StorageError
+from wenyuan.errors import StorageError, TraceNotFound
+from wenyuan.flows.journey import Journey
 from wenyuan.flows.recall import Recall
+from wenyuan.flows.weigh import Weighed
 from wenyuan.language.date_mentions import OPEN_YEAR
 from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer
+from wenyuan.rules.selection import EXACTNESS
 from wenyuan.store import journal
 from wenyuan.store.database import Database
-from wenyuan.types import Answer, Hit, JsonObject, KnowledgeBase, Passage, Plan, Scope, SearchResult
+from wenyuan.types import Answer, Hit, JsonObject, Plan, Scope, SearchResult
 
 _TRACE_SECONDS = 2.0
+_LISTED = 20
+"""How many candidates of each list, and of those that were weighed, a trace names."""
 
 
 def keep_trace(database: Database, scope: Scope, result: SearchResult, body: JsonObject) -> SearchResult:
@@ -28,11 +32,29 @@ def keep_trace(database: Database, scope: Scope, result: SearchResult, body: Jso
     A search is worth more than its record, so it waits for other writers only briefly.
     """
     try:
-        with database.write(durable=False, lock_seconds=_TRACE_SECONDS) as tx:
+        with database.traces.write(durable=False, lock_seconds=_TRACE_SECONDS) as tx:
             journal.keep_trace(tx, result.trace_id, scope.principal, result.question, result.why_empty, body)
     except StorageError as error:
-        return replace(result, degraded=(*result.degraded, f"trace: {error.code}"))
+        return _untraced(result, error)
     return result
+
+
+def keep_answer(database: Database, scope: Scope, answer: Answer) -> SearchResult:
+    """Add an answer to the trace of its search, where that was kept, and return the search."""
+    result = answer.search
+    try:
+        with database.traces.write(durable=False, lock_seconds=_TRACE_SECONDS) as tx:
+            body = with_answer(journal.trace(tx, scope.principal, result.trace_id), answer)
+            journal.keep_trace(tx, result.trace_id, scope.principal, result.question, result.why_empty, body)
+    except TraceNotFound:
+        return result
+    except StorageError as error:
+        return _untraced(result, error)
+    return result
+
+
+def _untraced(result: SearchResult, error: StorageError) -> SearchResult:
+    return replace(result, degraded=tuple(dict.fromkeys((*result.degraded, f"trace: {error.code}"))))
 
 
 def with_answer(body: JsonObject, answer: Answer) -> JsonObject:
@@ -42,38 +64,34 @@ def with_answer(body: JsonObject, answer: Answer) -> JsonObject:
     return {**body, "degraded": list(answer.search.degraded), "answer": made}
 
 
-def trace_body(
-    result: SearchResult,
-    observe: Observer,
-    bases: Sequence[KnowledgeBase],
-    scope: Scope,
-    found: Sequence[Recall],
-    passages: Mapping[int, Passage],
-    reason: EmptyReason | None,
-) -> JsonObject:
+def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason: EmptyReason | None) -> JsonObject:
+    found, rewritten = journey.found, journey.asked.rewritten
     stages = observe.stages()
     return {
         "id": result.trace_id,
         "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
         "question": result.question,
-        "scope": asdict(scope),
-        "knowledge_bases": [{"id": base.id, "name": base.name, "state": base.state} for base in bases],
+        "scope": asdict(journey.scope),
+        "knowledge_bases": [{"id": base.id, "name": base.name, "state": base.state} for base in journey.bases],
         "plan": _plan(result.plan),
+        "rewritten": rewritten.question if rewritten is not None else None,
         "total_ms": round(observe.elapsed_ms(), 2),
         "stages": stages,
         "counters": {
             "structured_hits": sum(len(one.structured) for one in found),
             "keyword_hits_raw": sum(len(one.keyword) for one in found),
-            "keyword_hits_rewrite": 0,
+            "keyword_hits_rewrite": sum(len(one.keyword_rewrite) for one in found),
             "vector_hits": sum(len(one.vector) for one in found),
-            "fused": next((stage["count"] for stage in stages if stage["name"] == "fuse"), 0),
+            "fused": len(journey.evidence.passages),
             "reranked": 0,
             "retry_count": 0,
             "embedding_error": next((name for name in result.degraded if name.startswith("embed:")), None),
         },
         "degraded": list(result.degraded),
-        "candidates": [_candidates(one, passages) for one in found],
+        "candidates": [_candidates(one, journey.evidence) for one in found],
+        "weighed": _weighed(journey.evidence),
         "hits": [_hit(hit) for hit in result.hits],
+        "grounding": asdict(result.grounding),
         "why_empty": asdict(reason) if reason is not None else None,
         "explanation": result.explanation,
     }
@@ -95,6 +113,7 @@ def _plan(plan: Plan) -> JsonObject:
         "versions": list(plan.versions),
         "codes": list(plan.codes),
         "names": list(plan.names),
+        "as_of": _day(plan.as_of) if plan.as_of is not None else None,
         "phrases": list(plan.phrases),
         "excluded": list(plan.excluded),
         "notes": list(plan.notes),
@@ -108,19 +127,52 @@ def _day(ordinal: int) -> str:
     return f"--{day:%m-%d}" if day.year == OPEN_YEAR else day.isoformat()
 
 
-def _candidates(found: Recall, passages: Mapping[int, Passage]) -> JsonObject:
-    names = {key: passage.chunk_id for key, passage in passages.items()}
+def _candidates(found: Recall, evidence: Weighed) -> JsonObject:
+    names = {key: passage.chunk_id for key, passage in evidence.passages.items()}
+    scored = {"keyword": found.keyword, "keyword_rewrite": found.keyword_rewrite}
     return {
         "knowledge_base": found.knowledge_base.name,
-        "documents": {passage.chunk_id: passage.document_name for passage in passages.values()},
+        "documents": {passage.chunk_id: passage.document_name for passage in evidence.passages.values()},
         "structured": [
-            {"key": m.chunk_key, "chunk": names.get(m.chunk_key), "strength": m.strength, "exact": m.exact}
-            for m in found.structured
+            {
+                "key": m.chunk_key,
+                "chunk": names.get(m.chunk_key),
+                "kind": m.kind,
+                "strength": m.strength,
+                "exact": m.exact,
+            }
+            for m in found.structured[:_LISTED]
         ],
-        "keyword": [{"key": k, "chunk": names.get(k), "bm25": round(score, 4)} for k, score in found.keyword],
-        "vector": [{"key": k, "chunk": names.get(k), "cosine": round(score, 4)} for k, score in found.vector],
+        **{
+            arm: [{"key": k, "chunk": names.get(k), "bm25": round(score, 4)} for k, score in scores[:_LISTED]]
+            for arm, scores in scored.items()
+        },
+        "vector": [{"key": k, "chunk": names.get(k), "cosine": round(score, 4)} for k, score in found.vector[:_LISTED]],
         "best_similarity": found.best_similarity,
+        "frequency": {decode_token(token): count for token, count in found.frequency.items()},
+        "size": found.size,
     }
+
+
+def _weighed(evidence: Weighed) -> list[JsonObject]:
+    """What the best candidates are worth, and why, in the order of their scores."""
+    best = sorted(evidence.scores, key=lambda key: (-evidence.scores[key], key))[:_LISTED]
+    return [
+        {
+            "chunk": evidence.passages[key].chunk_id,
+            "score": round(evidence.scores[key], 4),
+            "exactness": EXACTNESS[evidence.tiers.get(key, 2)],
+            "language": evidence.evidence[key].language,
+            "covered": round(evidence.evidence[key].covered, 3),
+            "sentence": round(evidence.evidence[key].sentence, 3),
+            "cosine": _rounded(evidence.evidence[key].similarity),
+        }
+        for key in best
+    ]
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, 4)
 
 
 def _hit(hit: Hit) -> JsonObject:
@@ -133,4 +185,7 @@ def _hit(hit: Hit) -> JsonObject:
         "match_type": hit.match_type,
         "exactness": hit.exactness,
         "highlights": len(hit.highlights),
+        "coverage": round(hit.coverage, 3),
+        "cosine": _rounded(hit.similarity),
+        "matched": list(hit.matched),
     }

@@ -38,6 +38,10 @@ class Work:
         if self._stopping.is_set():
             raise WorkerStopping()
 
+    def touch(self) -> None:
+        """Show a sign of life where nothing is written."""
+        self._touched = time.monotonic()
+
     def keep_alive(self, tx: Writing) -> None:
         """Renew the lease for a journey that is busy elsewhere; not a sign of life."""
         queue.hold(tx, self.lease, self._lease_ms)

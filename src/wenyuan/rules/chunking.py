@@ -81,6 +81,14 @@ class Chunker:
         """Number of code points of the revision's text so far."""
         return self._length
 
+    @property
+    def settled(self) -> int:
+        """Offset in the revision's text before which no chunk to come begins."""
+        if self._overlap and self._emitted:
+            return self._emitted_start
+        waiting = self._full or self._open
+        return waiting[0].start if waiting else self._length
+
     def feed(self, block: Block) -> Fed:
         """Take the next block."""
         added = text_piece(block, first=not self._started)

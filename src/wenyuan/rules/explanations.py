@@ -38,8 +38,9 @@ _EMPTY: Mapping[str, tuple[str, str]] = {
         "全部 {disabled} 个文档都已停用。用 `wenyuan docs enable 名称` 启用。",
     ),
     "filters-excluded-all": (
-        "Nothing may be searched: the scope leaves out all documents. Ask without naming documents.",
-        "检索范围排除了所有文档。去掉文档限定后再问。",
+        "The documents named or the filters leave out all {documents} documents that could be searched. Ask with fewer "
+        "of them.",
+        "文档限定或筛选条件排除了全部 {documents} 个可检索的文档。放宽条件再问。",
     ),
     "index-building": (
         "No words matched, and the vectors of {missing} of {total} documents are still being made. "
@@ -47,9 +48,13 @@ _EMPTY: Mapping[str, tuple[str, str]] = {
         "没有词语匹配，且 {total} 个文档中有 {missing} 个的向量仍在生成。`wenyuan jobs list` 查看进度，稍后再问。",
     ),
     "below-threshold": (
-        "No words matched, and the closest passage is too far from the question (similarity {best}, at least {floor} "
-        "is needed). Try other words.",
-        "没有词语匹配，最接近的段落与问题也相差太远（相似度 {best}，至少需要 {floor}）。换些词再试。",
+        "The best passage that was found is too far from the question: {best}, and at least {floor} is needed. Try "
+        "other words.",
+        "找到的最好的段落与问题也相差太远：{best}，至少需要 {floor}。换些词再试。",
+    ),
+    "all-excluded": (
+        "All {passages} passages that were found hold a word you exclude. Ask without -{words}.",
+        "找到的 {passages} 段都含有你排除的词。去掉 -{words} 再问。",
     ),
     "no-match": (
         "None of the words looked for stands in the documents: {tokens}. Try other words, or fewer.",

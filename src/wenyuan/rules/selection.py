@@ -1,37 +1,45 @@
-"""Choosing the evidence: what was asked for exactly comes first, the same text comes once."""
+"""Choosing the evidence: what was asked for exactly comes first, the same words come once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from wenyuan.types import DateSpan, Exactness, Passage, Plan
-
-_HEADING_STRENGTH = 2
-
+from wenyuan.types import DateSpan, Exactness, Plan
 
 EXACTNESS: Sequence[Exactness] = ("about", "mentions", "none")
 """What each tier means."""
 
+_ABOUT, _MENTIONS, _NONE = range(3)
+_HEADING_STRENGTH = 2
+_PRECISE_DAYS = 31
+_ABOUT_AS_GOOD = 0.7
+
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A fused candidate. Tier 0 is about what was asked for exactly, 1 mentions it, 2 holds none of it."""
+    """A weighed candidate. Tier 0 is about what was asked for exactly, 1 mentions it, 2 holds none of it."""
 
     chunk_key: int
     score: float
     tier: int
 
 
-_PRECISE_DAYS = 31
-
-
 def precise_dates(plan: Plan) -> tuple[DateSpan, ...]:
     """The dates a question asks for exactly: days, and ranges up to a month.
 
-    What lies in a whole quarter or year is too much to outrank everything else; its words find it.
+    What lies in a whole quarter or year is too much to outrank everything else; see `long_dates`.
     """
+    if plan.as_of is not None:
+        return ()
     return tuple(date for date in plan.dates if date.last_day - date.first_day < _PRECISE_DAYS)
+
+
+def long_dates(plan: Plan) -> tuple[DateSpan, ...]:
+    """The longer stretches of time a question names: a passage with a date in one says more of what was asked."""
+    if plan.as_of is not None:
+        return ()
+    return tuple(date for date in plan.dates if date.last_day - date.first_day >= _PRECISE_DAYS)
 
 
 def asks_exactly(plan: Plan) -> bool:
@@ -39,34 +47,72 @@ def asks_exactly(plan: Plan) -> bool:
     return bool(precise_dates(plan) or plan.versions or plan.codes)
 
 
-def exact_first(fused: Sequence[tuple[int, float]], strengths: Mapping[int, int]) -> list[Ranked]:
-    """Order candidates by tier, then by fused score.
+def missing(plan: Plan, held: bool) -> tuple[str, ...]:
+    """What was asked for exactly, in the question's words, where no candidate holds it."""
+    if held:
+        return ()
+    return tuple(dict.fromkeys((*(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes)))
 
-    `strengths` holds, for chunks with a key that was asked for, where the key stands: 0 metadata or
-    file name, 1 title, 2 heading, 3 body.
+
+def tier_of(strengths: Sequence[int], *, complete: bool) -> int:
+    """The tier of a candidate by where what was asked for exactly stands in it.
+
+    0 is metadata or file name, 1 title, 2 heading, 3 body. One that is not `complete`, since it
+    holds a date but not the version that was asked for with it, cannot be about both.
     """
-    ranked = [Ranked(key, score, _tier(strengths.get(key))) for key, score in fused]
+    if not strengths:
+        return _NONE
+    return _ABOUT if complete and max(strengths) <= _HEADING_STRENGTH else _MENTIONS
+
+
+def exact_first(scores: Mapping[int, float], tiers: Mapping[int, int]) -> list[Ranked]:
+    """Order candidates by tier, then by score; ties go to the smaller chunk key."""
+    ranked = [Ranked(key, score, tiers.get(key, _NONE)) for key, score in scores.items()]
     return sorted(ranked, key=lambda one: (one.tier, -one.score, one.chunk_key))
 
 
-def _tier(strength: int | None) -> int:
-    if strength is None:
-        return 2
-    return 0 if strength <= _HEADING_STRENGTH else 1
+def newest_first(ranked: Sequence[Ranked], newest: Mapping[int, int | None], later: frozenset[int]) -> list[Ranked]:
+    """For a question about what was valid on a day: among the candidates that fit about as well, the newest first.
+
+    `newest` holds by chunk key the newest day of its document that is not after the day asked for;
+    documents that are `later` altogether come last.
+    """
+    best = max((one.score for one in ranked if one.chunk_key not in later), default=0.0)
+
+    def order(one: Ranked) -> tuple[bool, int, float, int]:
+        day = newest.get(one.chunk_key)
+        fits = one.score >= _ABOUT_AS_GOOD * best and day is not None
+        return one.chunk_key in later, -(day or 0) if fits else 0, -one.score, one.chunk_key
+
+    return sorted(ranked, key=order)
 
 
 def without_duplicates(
-    ranked: Sequence[Ranked], passages: Mapping[int, Passage]
+    ranked: Sequence[Ranked], says: Callable[[int], tuple[str, str]], wanted: int
 ) -> tuple[list[Ranked], list[tuple[int, int]]]:
-    """Keep the first of passages with the same words; also return (dropped, kept instead) chunk keys."""
-    first: dict[str, int] = {}
-    kept: list[Ranked] = []
+    """Keep the first of passages that say the same, until `wanted` are kept.
+
+    `says` gives a passage's document, and its words without what does not change what they say. Also
+    dropped is what a better passage of the same document holds whole. Passages that differ in a word
+    or a number may differ in what matters, however alike they are, so both stay. Also returns
+    (dropped, kept instead) chunk keys.
+    """
+    kept: list[tuple[Ranked, str, str]] = []
     dropped: list[tuple[int, int]] = []
     for one in ranked:
-        words = " ".join(passages[one.chunk_key].chunk.text.split())
-        if words in first:
-            dropped.append((one.chunk_key, first[words]))
+        if len(kept) == wanted:
+            break
+        document, words = says(one.chunk_key)
+        same = next(
+            (other for other, of, others in kept if words == others or (of == document and words in others)), None
+        )
+        if same is None:
+            kept.append((one, document, words))
         else:
-            first[words] = one.chunk_key
-            kept.append(one)
-    return kept, dropped
+            dropped.append((one.chunk_key, same.chunk_key))
+    return [one for one, _, _ in kept], dropped
+
+
+def _says_all(said: Sequence[str], document: str, words: str) -> bool:
+    """Whether a passage that is kept says all that another one says."""
+    return words == said[1] or (document == said[0] and words in said[1])

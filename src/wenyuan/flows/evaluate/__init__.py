@@ -1,0 +1,1 @@
+"""A set of questions with known answers is asked, and what was found is measured."""

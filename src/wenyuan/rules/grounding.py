@@ -1,0 +1,60 @@
+"""Whether the evidence can answer at all: an estimate, calibrated on questions with and without a source."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from wenyuan.rules.weighing import Evidence
+from wenyuan.types import Exactness, Grounding
+
+LIKELY = 0.5
+"""An estimate from here on counts as likely."""
+
+_MISSING_CEILING = 0.1
+_EXACT_FLOOR: Mapping[Exactness, float] = {"about": 0.9, "mentions": 0.6, "none": 0.0}
+_CONSIDERED = 5
+_RIVALS = slice(4, 10)
+
+
+def estimate(ordered: Sequence[Evidence], missing: Sequence[str], exactness: Exactness) -> Grounding:
+    """Estimate from the weighed candidates, best first, the probability that they answer the question.
+
+    Where a source exists it stands out: it says more of the question than what else was found, and is
+    nearer to it in meaning. What was asked for exactly and is `missing` settles the matter; that the
+    evidence is about it, or mentions it (`exactness`), speaks for an answer.
+    """
+    if not ordered:
+        return Grounding(0.0, "unlikely", tuple(missing))
+    value = max(_probability(ordered), _EXACT_FLOOR[exactness])
+    if missing:
+        value = min(value, _MISSING_CEILING)
+    return Grounding(round(value, 3), "likely" if value >= LIKELY else "unlikely", tuple(missing))
+
+
+def _probability(ordered: Sequence[Evidence]) -> float:
+    best = ordered[:_CONSIDERED]
+    words = max(one.words for one in best)
+    with_model = [one.similarity for one in best if one.similarity is not None]
+    if not with_model:
+        return _logistic(_WORDS_ALONE[0] + _WORDS_ALONE[1] * words + _WORDS_ALONE[2] * _gap(ordered))
+    bias, of_words, of_meaning, of_gap = _WITH_MODEL
+    return _logistic(bias + of_words * words + of_meaning * max(with_model) + of_gap * _gap(ordered))
+
+
+def _gap(ordered: Sequence[Evidence]) -> float:
+    """How far the best candidate stands above those from the fifth on."""
+    strengths = sorted((one.words / 2 + (one.similarity or 0.0) for one in ordered), reverse=True)
+    rivals = strengths[_RIVALS] or strengths[1:]
+    return strengths[0] - sum(rivals) / len(rivals) if rivals else 0.0
+
+
+def _logistic(value: float) -> float:
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, value))))
+
+
+# Logistic regression on sets of questions with and without a source, with the prior that two of three
+# questions have one: in a set whose topics are absent the estimate ranks with an AUROC of .98, among
+# unanswerable questions about the very passage that is found with one of .64 (English, adversarial).
+_WITH_MODEL = (-2.4, 1.0, 4.5, 4.3)
+_WORDS_ALONE = (-1.6, 3.5, 3.0)

@@ -1,0 +1,59 @@
+"""Whether the evidence can answer: a source stands out, and what was asked for exactly must be there."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wenyuan.rules.grounding import estimate
+from wenyuan.rules.weighing import Evidence
+from wenyuan.types import Exactness
+
+share = st.floats(0.0, 1.0)
+
+
+def evidence(words: float, similarity: float | None, key: int = 1) -> Evidence:
+    return Evidence(key, "en", words, words, 0.0, similarity)
+
+
+SOURCE = [evidence(0.85, 0.65), *(evidence(0.3, 0.3, key) for key in range(2, 12))]
+NO_SOURCE = [evidence(0.35, 0.33, key) for key in range(1, 12)]
+
+
+def test_a_passage_that_stands_out_is_likely_to_answer() -> None:
+    assert estimate(SOURCE, (), "none").verdict == "likely"
+
+
+def test_what_all_passages_share_answers_nothing() -> None:
+    assert estimate(NO_SOURCE, (), "none").verdict == "unlikely"
+
+
+def test_words_decide_without_a_model() -> None:
+    without_model = [evidence(0.9, None), *(evidence(0.3, None, key) for key in range(2, 12))]
+    assert estimate(without_model, (), "none").verdict == "likely"
+    assert estimate([evidence(0.2, None, key) for key in range(11)], (), "none").verdict == "unlikely"
+
+
+def test_what_is_missing_settles_it_and_is_named() -> None:
+    judged = estimate(SOURCE, ("PPR-9087",), "none")
+    assert (judged.verdict, judged.missing) == ("unlikely", ("PPR-9087",))
+
+
+def test_what_is_about_the_day_that_was_asked_for_answers() -> None:
+    assert estimate(NO_SOURCE, (), "about").verdict == "likely"
+
+
+def test_nothing_found_answers_nothing() -> None:
+    assert estimate([], (), "none").value == 0.0
+
+
+@given(
+    st.lists(st.tuples(share, st.none() | st.floats(-1.0, 1.0)), max_size=15),
+    st.sampled_from(["about", "mentions", "none"]),
+)
+def test_the_value_is_a_probability_and_the_verdict_follows_it(
+    candidates: list[tuple[float, float | None]], exactness: Exactness
+) -> None:
+    judged = estimate([evidence(words, near, key) for key, (words, near) in enumerate(candidates)], (), exactness)
+    assert 0.0 <= judged.value <= 1.0
+    assert (judged.verdict == "likely") == (judged.value >= 0.5)
