@@ -1,4 +1,4 @@
-"""Measure and print: `python -m benchmarks [ingest] [query] [durability] [--sizes 1000,10000,100000]`."""
+"""Measure and print: `python -m benchmarks [language] [ingest] [query] [durability] [--sizes 1000,10000,100000]`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import ingest, query
+from benchmarks import ingest, language, query
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine, table
 from tests.crashing import crash_again_and_again
@@ -19,7 +19,7 @@ from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600
-_PARTS = ("ingest", "query", "durability")
+_PARTS = ("language", "ingest", "query", "durability")
 
 
 def main() -> None:
@@ -30,6 +30,8 @@ def main() -> None:
     arguments = parser.parse_args()
     parts = arguments.parts or _PARTS
     print(f"Measured on {machine()}.\n", flush=True)
+    if "language" in parts:
+        print(language.measure(), flush=True)
     corpus = load_corpus()
     if "ingest" in parts:
         print(ingest.measure(corpus), flush=True)

@@ -24,7 +24,7 @@ from wenyuan.language import RULE_SET_VERSION
 from wenyuan.language.postings import read_chunk
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
-from wenyuan.store import chunks, documents, indexes, vectors
+from wenyuan.store import chunks, documents, fields, indexes, vectors
 from wenyuan.store.rows import to_json
 from wenyuan.types import Anchor, Chunk, Document, Facts, IndexGeneration, ModelIdentity, Side
 
@@ -72,8 +72,9 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
     cold, resident = _cold(folder, questions[0], asked[0])
     with wy.open(folder / "library", environment=environment) as library:
         library.models.register(_MODEL, StoredVectors(questions, asked))
-        whole, keyword, vector = [], [], []
+        whole, keyword, vector, filtered = [], [], [], []
         for question in questions:
+            filtered.append(milliseconds(partial(library.search, question, filters={"part": 7})))
             whole.append(milliseconds(partial(library.search, question)))
             stages = {stage["name"]: stage["ms"] for stage in library.traces(1)[0]["stages"]}
             keyword.append(stages["keyword"])
@@ -90,6 +91,7 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
             "",
             f"cold first query {cold:.0f} ms, {resident:.0f} MB resident",
         ),
+        (size, "the same within 1 document in 100", *median_and_p95(filtered), "", "", "a filter on metadata"),
         (size, "keyword list", *median_and_p95(keyword), *_peer(trigram, keyword), "peer: SQLite FTS5 trigram"),
         (
             size,
@@ -152,7 +154,9 @@ def _fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) 
                     [(key, read_chunk(document.name, chunk)[0]) for key, chunk in zip(keys, made_chunks, strict=True)],
                 )
                 vectors.save(tx, model, hashes, made[start : start + len(texts)])
-                documents.publish(tx, revision, Facts("text/plain"), (), len(texts), 0)
+                facts = Facts("text/plain", language="en", metadata={"part": start // _CHUNKS_PER_DOCUMENT % 100})
+                fields.stage(tx, document, revision, facts, ())
+                documents.publish(tx, revision, facts, (), len(texts), 0)
                 vectors.pack(tx, vector.id, model, revision, vector.dimensions)
                 indexes.record_progress(tx, vector.id, revision, "ready", len(texts), len(texts))
     return vector

@@ -75,10 +75,16 @@ def _write_sources(folder: Path, files: int) -> dict[str, Sequence[str]]:
     for number in range(files):
         paragraphs = 100 if number % 8 == 0 else 5
         words = [f"entry{number:03d}x{position:04d}" for position in range(paragraphs)]
-        text = "\n\n".join(f"{word} 这一段记录了第{number}号文件。" + "水文观测与仪器校准。" * 30 for word in words)
+        text = "\n\n".join(f"{word} 这一段记录了第{number}号文件。{_filler(word)}" for word in words)
         (folder / f"{number:03d}.txt").write_text(text, "utf-8")
         sources[f"{number:03d}.txt"] = words
     return sources
+
+
+def _filler(word: str) -> str:
+    """Some three hundred characters unlike any other's: of passages that say the same, a search shows one."""
+    randomness = random.Random(word)
+    return "。".join("".join(chr(randomness.randrange(0x4E00, 0x9000)) for _ in range(9)) for _ in range(30))
 
 
 def _start(home: Path) -> subprocess.Popen[bytes]:

@@ -76,5 +76,13 @@ def test_citations_open_the_lines_they_quote(library: Library) -> None:
                 assert citation.quote in cited
 
 
+def test_the_evaluation_set_is_answered(library: Library) -> None:
+    run = library.evaluation.run(EXAMPLES / "evaluation.yaml")
+    summary = run.record.summary
+    assert (summary.cases, summary.nothing, summary.missing, dict(summary.degraded)) == (36, 6, 0, {})
+    assert [case.id for case in run.cases if not case.passed] == []
+    assert summary.overall.measures["ndcg@10"] > 0.85
+
+
 def test_a_check_of_the_library_finds_nothing(library: Library) -> None:
     assert [finding for finding in library.check() if finding.severity != "ok"] == []

@@ -14,15 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from wenyuan.runtime.library import Library
+    from wenyuan.runtime.library import Library, TextToAdd
     from wenyuan.runtime.library import open_library as open
 
-__all__ = ["Library", "open"]
+__all__ = ["Library", "TextToAdd", "open"]
 
 
 def __getattr__(name: str) -> Any:
     # Loaded when first used, so that importing the package stays free of heavy libraries (PEP 562).
     if name in __all__:
-        library = import_module("wenyuan.runtime.library")
-        return library.open_library if name == "open" else library.Library
+        return getattr(import_module("wenyuan.runtime.library"), "open_library" if name == "open" else name)
     raise AttributeError(f"module 'wenyuan' has no attribute {name!r}")

@@ -55,9 +55,13 @@ class WorkerSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long traces of questions are kept; they go when a worker starts."""
+    """How long traces of questions are kept, and the text and bytes of revisions that a newer one replaced,
+
+    so that citations of them still open. Both go when a worker starts.
+    """
 
     trace_days: int = 30
+    superseded_days: int = 365
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +147,7 @@ def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
 
 _KINDS = {str: "text", int: "a whole number", float: "a number"}
 # A zero limit or lease would stop all work; an overlap or a retention of nothing makes sense.
-_MAY_BE_ZERO = frozenset({"defaults.chunk_overlap_columns", "retention.trace_days"})
+_MAY_BE_ZERO = frozenset({"defaults.chunk_overlap_columns", "retention.superseded_days", "retention.trace_days"})
 
 
 def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:

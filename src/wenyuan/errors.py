@@ -70,6 +70,12 @@ class EmptyQuestion(RequestError):
     hint = "Write a few words, a date, a version or a name to look for."
 
 
+class InvalidFilter(RequestError):
+    code = "invalid-filter"
+    sentence = "The filter on {field!r} cannot be used: {reason}."
+    hint = "Give {field!r} a value, a list of values, a range with `from` and `to`, or a `prefix`."
+
+
 class PathNotFound(RequestError):
     code = "path-not-found"
     sentence = "There is no file or folder at {path}."
@@ -130,10 +136,40 @@ class TraceNotFound(RequestError):
     hint = "Every search prints its trace id; traces are kept for a limited time."
 
 
+class EvaluationSetInvalid(RequestError):
+    code = "evaluation-set-invalid"
+    sentence = "{path}, line {line}: {reason}."
+    hint = "Correct that line; docs/how-to-evaluate.md describes the formats of evaluation sets."
+
+
+class PackNotImported(RequestError):
+    code = "pack-not-imported"
+    sentence = "The documents of {path} are not in this library: there is no knowledge base named {name!r}."
+    hint = "`wenyuan eval import {folder}` adds them; `--kb` names another knowledge base that has them."
+
+
+class EvaluationRunNotFound(RequestError):
+    code = "evaluation-run-not-found"
+    sentence = "There is no run {run!r} of an evaluation."
+    hint = "`wenyuan eval report` lists the runs with their ids."
+
+
+class ExpectationMissing(RequestError):
+    code = "expectation-missing"
+    sentence = "It is not said what {question!r} should find."
+    hint = "Add `--expect` with a document, a passage as search shows it, or the word nothing."
+
+
 class NothingToRetry(RequestError):
     code = "nothing-to-retry"
     sentence = "The document {document!r} has not failed."
     hint = "`wenyuan docs show {document}` tells how it stands."
+
+
+class NothingToCancel(RequestError):
+    code = "nothing-to-cancel"
+    sentence = "Nothing is being done for the document {document!r}."
+    hint = "`wenyuan docs show {document}` tells how it stands; `wenyuan docs delete {document}` takes it out."
 
 
 # --- The configuration must change -----------------------------------------------------------------

@@ -21,16 +21,35 @@ Side = Literal["query", "passage"]
 
 
 @dataclass(frozen=True, slots=True)
+class Condition:
+    """What a field of a document must be, for a search to look into it: any one of these.
+
+    `field` is a metadata field, or one of `tag`, `path`, `name`, `media_type`, `language` and
+    `date`. `texts` are values and `prefixes` what a value begins with, however they are written;
+    `numbers` are closed ranges, None being an open end; a value that is a date meets those `days`,
+    closed ranges of day ordinals, that it overlaps.
+    """
+
+    field: str
+    texts: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    numbers: tuple[tuple[float | None, float | None], ...] = ()
+    days: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Scope:
     """What a caller may see; a required argument of every search.
 
-    `None` means everything the principal is permitted; an empty tuple means nothing at all.
+    `None` means everything the principal is permitted; an empty tuple means nothing at all. Of the
+    documents in it, only those are searched that meet every one of the `conditions`.
     """
 
     principal: str
     knowledge_bases: tuple[str, ...] | None = None
     documents: tuple[str, ...] | None = None
     attachments: tuple[str, ...] | None = None
+    conditions: tuple[Condition, ...] = ()
 
 
 LOCAL_PRINCIPAL = "local"
@@ -150,6 +169,18 @@ ReadEvent = Block | Facts | Notice
 
 
 @dataclass(frozen=True, slots=True)
+class Given:
+    """What whoever added a file says of it; it goes before what a reader finds.
+
+    A `media_type` is the file's for certain: nothing is guessed from its content.
+    """
+
+    title: str = ""
+    metadata: JsonObject = field(default_factory=dict)
+    media_type: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """A passage that is searched, cited and embedded as one.
 
@@ -201,6 +232,7 @@ class Revision:
     published_at: int | None
     staged_by: str = ""
     """The program whose reading of the file is stored; a newer one reads it anew."""
+    given: Given = field(default_factory=Given)
 
 
 # --- What makes text findable --------------------------------------------------------------------
@@ -281,7 +313,7 @@ class IndexGeneration:
 
 # --- Jobs ----------------------------------------------------------------------------------------
 
-JobKind = Literal["ingest", "embed", "purge"]
+JobKind = Literal["ingest", "embed", "reread", "purge"]
 JobState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 
 
@@ -355,21 +387,11 @@ class Plan:
     language: str = ""
     names: tuple[str, ...] = ()
     """Names of files and titles in the question, in the form of the keys of kind "name"."""
+    as_of: int | None = None
+    """The day at which what is asked for was valid (政策 2024 年 6 月有效的版本), as an ordinal."""
 
 
-ArmName = Literal["structured", "keyword", "vector"]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A chunk by number, before its words are read.
-
-    `score` means what the list that made it says it means; only ranks are compared across lists.
-    """
-
-    chunk_key: int
-    score: float
-    ranks: Mapping[ArmName, int]
+ArmName = Literal["structured", "keyword", "keyword_rewrite", "vector"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +436,26 @@ class Hit:
     """Sequence numbers of the chunks before and after, where they exist."""
     exactness: Exactness = "none"
     similarity: float | None = None
-    """Cosine similarity to the question, where the vector list knows it."""
+    """Cosine similarity to the question, where there is a model."""
+    coverage: float = 0.0
+    """The share of the question that the passage holds, its tokens weighted by how rare they are."""
+    matched: tuple[str, ...] = ()
+    """The tokens of the question that the passage holds."""
+    surroundings: tuple[Chunk, ...] = ()
+    """The chunks around it that were asked for, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """Whether the evidence that was found can answer the question.
+
+    `value` is the estimated probability, 0 to 1; `missing` is what was asked for exactly and stands
+    nowhere in it.
+    """
+
+    value: float
+    verdict: Literal["likely", "unlikely"]
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -427,6 +468,7 @@ class SearchResult:
     explanation: str
     """One sentence for a person: what was found, or why nothing was and what to do next."""
     plan: Plan
+    grounding: Grounding
 
 
 @dataclass(frozen=True, slots=True)

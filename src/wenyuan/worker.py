@@ -7,7 +7,7 @@ import logging
 import os
 import random
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,12 +28,16 @@ from wenyuan.errors import (
 from wenyuan.flows.work import Work
 from wenyuan.store import documents, indexes, queue
 from wenyuan.store.database import Database, Writing
-from wenyuan.types import JobKind, Lease, Problem
+from wenyuan.types import Job, JobKind, Lease, Problem
 
 _LOG = logging.getLogger("wenyuan.worker")
 _LONGEST_BACKOFF_SECONDS = 600.0
 # A provider may ask for any delay; a person should still see the work go on some day.
 _LONGEST_DELAY_SECONDS = 86_400.0
+
+
+_NOBODYS_FAULT = (WorkerStopping, ProviderUnavailable, DiskFull, LibraryLocked, LibraryReadOnly)
+"""What keeps a worker from its jobs without any of them being to blame."""
 
 
 class WorkerName:
@@ -88,13 +92,20 @@ class WorkerLimits:
     max_attempts: int
 
 
+Perform = Callable[[Sequence[Work]], Sequence[tuple[Work, WenyuanError]]]
+"""Does jobs of one kind that were taken together; returns those that failed by themselves, and why."""
+
+_JOBS_TOGETHER = 32
+_WEIGHT_TOGETHER = 1 << 20
+
+
 class Worker:
     """Does jobs one after another; start several, in any number of processes, for more at once."""
 
     def __init__(
         self,
         database: Database,
-        perform: Mapping[JobKind, Callable[[Work], None]],
+        perform: Mapping[JobKind, Perform],
         name: WorkerName,
         limits: WorkerLimits,
         randomness: random.Random,
@@ -130,16 +141,17 @@ class Worker:
     def _drain(self, max_jobs: int | None) -> int:
         taken = 0
         while not self._stopping.is_set() and (max_jobs is None or taken < max_jobs):
-            lease = self._next()
-            if lease is None:
+            leases = self._next(_JOBS_TOGETHER if max_jobs is None else min(_JOBS_TOGETHER, max_jobs - taken))
+            if not leases:
                 break
-            self._do(lease)
-            taken += 1
+            self._do([Work(lease, self._lease_ms, self._stopping) for lease in leases])
+            taken += len(leases)
         return taken
 
-    def _next(self) -> Lease | None:
+    def _next(self, most: int) -> list[Lease]:
         self._bury_dead_workers()
-        return queue.claim(self._database, self._name.name, self._lease_ms, tuple(self._perform))
+        kinds = tuple(self._perform)
+        return queue.claim(self._database, self._name.name, self._lease_ms, kinds, most, _WEIGHT_TOGETHER)
 
     def _bury_dead_workers(self) -> None:
         with self._database.read() as tx:
@@ -153,30 +165,42 @@ class Worker:
     def _lease_ms(self) -> int:
         return int(self._limits.lease_seconds * 1000)
 
-    def _do(self, lease: Lease) -> None:
-        work = Work(lease, self._lease_ms, self._stopping)
+    def _do(self, works: Sequence[Work]) -> None:
+        """Do jobs that were taken together; one by one where together they fail in a way nobody foresaw."""
+        job = works[0].lease.job
         try:
-            if lease.job.attempts > self._limits.max_attempts:
-                raise AttemptsExhausted(attempts=lease.job.attempts - 1)
-            with self._heartbeat.keeping(work):
-                self._perform[lease.job.kind](work)
-        except LeaseLost:
-            _LOG.info("job %s was taken over", lease.job.id)
-        except WorkerStopping:
-            self._settle(lambda tx: queue.release(tx, lease))
-        except JobCancelled:
-            self._settle(lambda tx: _cancel(tx, lease))
-        except (ProviderUnavailable, DiskFull, LibraryLocked, LibraryReadOnly) as error:
-            self._put_off(work, error)
-        except WenyuanError as error:
-            problem = error.problem(work.stage, lease.job.attempts)
-            self._settle(lambda tx: _fail(tx, lease, problem))
+            if job.attempts > self._limits.max_attempts:
+                raise AttemptsExhausted(attempts=job.attempts - 1)
+            with self._heartbeat.keeping(works):
+                failures = self._perform[job.kind](works)
+        except _NOBODYS_FAULT as error:
+            failures = [(work, error) for work in works]
         except Exception as error:  # noqa: BLE001
             # The one place that survives anything: a mistake in one job must not stop the others.
-            _LOG.exception("job %s failed unexpectedly", lease.job.id)
-            unexpected = WenyuanError(reason=f"{type(error).__name__}: {error}")
-            problem = unexpected.problem(work.stage, lease.job.attempts)
-            self._settle(lambda tx: _fail(tx, lease, problem))
+            if len(works) > 1:
+                _LOG.info("%d jobs failed together and are done one by one: %s", len(works), error)
+                for work in works:
+                    self._do([work])
+                return
+            failures = [(works[0], _named(error, job))]
+        for work, failure in failures:
+            self._put_away(work, failure)
+
+    def _put_away(self, work: Work, error: WenyuanError) -> None:
+        """Record why a job is not done. For one that is, or is another worker's now, nothing happens."""
+        lease = work.lease
+        match error:
+            case LeaseLost():
+                _LOG.info("job %s was taken over", lease.job.id)
+            case WorkerStopping():
+                self._settle(lambda tx: queue.release(tx, lease))
+            case JobCancelled():
+                self._settle(lambda tx: _cancel(tx, lease))
+            case _ if isinstance(error, _NOBODYS_FAULT):
+                self._put_off(work, error)
+            case _:
+                problem = error.problem(work.stage, lease.job.attempts)
+                self._settle(lambda tx: _fail(tx, lease, problem))
 
     def _put_off(self, work: Work, error: WenyuanError) -> None:
         """Try again later, as long as it takes: the job is not to blame, and its work must not be lost."""
@@ -197,16 +221,16 @@ class Worker:
             with self._database.write(durable=False) as tx:
                 write(tx)
         except LeaseLost:
-            _LOG.info("a job was taken over while it was being put away")
+            _LOG.info("a job was done, or taken over, before it was put away")
 
 
 class _Heartbeat:
-    """One thread that renews the lease of the journey a worker is on, as long as it has not stalled."""
+    """One thread that renews the leases of what a worker is doing, as long as that has not stalled."""
 
     def __init__(self, database: Database, limits: WorkerLimits) -> None:
         self._database = database
         self._limits = limits
-        self._work: Work | None = None
+        self._works: Sequence[Work] = ()
 
     @contextmanager
     def beating(self) -> Iterator[None]:
@@ -220,24 +244,35 @@ class _Heartbeat:
             thread.join()
 
     @contextmanager
-    def keeping(self, work: Work) -> Iterator[None]:
-        self._work = work
+    def keeping(self, works: Sequence[Work]) -> Iterator[None]:
+        self._works = works
         try:
             yield
         finally:
-            self._work = None
+            self._works = ()
 
     def _beat(self, ended: threading.Event) -> None:
         while not ended.wait(self._limits.lease_seconds / 3):
-            work = self._work
-            if work is None or work.quiet_seconds > self._limits.stall_seconds:
+            works = self._works
+            if min((work.quiet_seconds for work in works), default=0.0) > self._limits.stall_seconds:
                 continue
-            try:
-                with self._database.write(durable=False) as tx:
-                    work.keep_alive(tx)
-            except WenyuanError as error:
-                # The journey meets the same error at its next write, and answers for it there.
-                _LOG.debug("lease not renewed: %s", error.message)
+            for work in works:
+                self._keep(work)
+
+    def _keep(self, work: Work) -> None:
+        try:
+            with self._database.write(durable=False) as tx:
+                work.keep_alive(tx)
+        except WenyuanError as error:
+            # The journey meets the same error at its next write, and answers for it there.
+            _LOG.debug("lease not renewed: %s", error.message)
+
+
+def _named(error: Exception, job: Job) -> WenyuanError:
+    if isinstance(error, WenyuanError):
+        return error
+    _LOG.error("job %s failed unexpectedly", job.id, exc_info=error)
+    return WenyuanError(reason=f"{type(error).__name__}: {error}")
 
 
 def _cancel(tx: Writing, lease: Lease) -> None:

@@ -125,6 +125,58 @@ def test_adding_again_changes_nothing_and_tries_the_failed_again(house: House) -
     assert {one["outcome"] for one in summary["files"]} == {"unchanged", "retried"}
 
 
+def test_what_is_known_of_files_can_be_given(tmp_path: Path) -> None:
+    library = ("--library", tmp_path / "library")
+    file = tmp_path / "note.txt"
+    file.write_text("本站水位正常。", "utf-8")
+    assert run_here(*library, "add", file, "--meta", "date=2031-05-06", "--meta", "author = 林砚秋").returncode == 0
+    shown = json.loads(run_here(*library, "--json", "docs", "show", "note.txt").stdout)
+    assert shown["latest"]["metadata"] == {"date": "2031-05-06", "author": "林砚秋"}
+    refused = run_here(*library, "add", file, "--meta", "date")
+    assert (refused.returncode, "--meta" in refused.stderr) == (2, True)
+
+
+def test_where_names_repeat_documents_are_listed_by_their_paths(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "note.txt").write_text("本站水位正常。", "utf-8")
+    library = ("--library", tmp_path / "library")
+    run_here(*library, "add", tmp_path / "one")
+    assert str(tmp_path) not in run_here(*library, "docs", "list").stdout
+    assert str(tmp_path / "one") in run_here(*library, "docs", "list", "--paths").stdout.replace("\n", "")
+    run_here(*library, "add", tmp_path / "two")
+    listed = run_here(*library, "docs", "list").stdout
+    assert all(str(tmp_path / folder / "note.txt") in listed for folder in ("one", "two"))
+
+
+def test_a_dictionary_and_synonyms_are_kept_and_documents_read_again(tmp_path: Path) -> None:
+    library = ("--library", tmp_path / "library")
+    note = tmp_path / "note.txt"
+    note.write_text("报名了转换体验课。", "utf-8")
+    run_here(*library, "add", note)
+    added = run_here(*library, "kb", "dictionary", "default", "add", "转换体验课", "水文站")
+    assert (added.returncode, added.stdout) == (0, "1 document read again.\n")
+    assert run_here(*library, "kb", "dictionary", "default", "list").stdout == "转换体验课\n水文站\n"
+    later = run_here(*library, "kb", "dictionary", "default", "remove", "水文站", "--no-wait")
+    assert "1 document to read again: wenyuan" in later.stdout
+    assert "1 document read by older rules" in run_here(*library, "kb", "show", "default").stdout
+    refreshed = json.loads(run_here(*library, "--json", "kb", "refresh-aliases").stdout)
+    assert (refreshed["queued"], refreshed["behind"]) == (1, 0)
+    assert "No document needs" in run_here(*library, "kb", "refresh-aliases", "default").stdout
+    everything = run_here(*library, "--json", "kb", "refresh-aliases", "default", "--all", "--path", tmp_path)
+    assert json.loads(everything.stdout)["queued"] == 1
+    assert (
+        run_here(*library, "kb", "synonyms", "default", "add", "AI=人工智能", "a=b=c").stdout == "AI=人工智能\na=b=c\n"
+    )
+    assert run_here(*library, "kb", "synonyms", "default", "remove", "a=b=c").stdout == "AI=人工智能\n"
+    assert json.loads(run_here(*library, "--json", "kb", "synonyms", "default", "list").stdout) == {
+        "synonyms": [["AI", "人工智能"]]
+    }
+    for refused in (("dictionary", "default", "add"), ("synonyms", "default", "add", "alone")):
+        assert run_here(*library, "kb", *refused).returncode == 2
+    assert run_here(*library, "check").returncode == 0
+
+
 def test_adding_without_waiting_leaves_the_work_to_the_worker(house: House, tmp_path: Path) -> None:
     note = tmp_path / "later.md"
     note.write_text("# Later\n\nThe quince jelly sets at last.\n", encoding="utf-8")

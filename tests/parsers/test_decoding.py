@@ -75,6 +75,40 @@ def test_a_bad_byte_is_named_with_its_offset(tmp_path: Path, codec: str) -> None
     assert f"byte offset {len(before)}" in notice.message
 
 
+@pytest.mark.parametrize("length", [100, 2_500, 25_000, 600_000])
+@pytest.mark.parametrize("beyond_ascii", ["the keeper’s log ", "Zoë lit it ", "船 ", "pages 3–5 "])
+@pytest.mark.parametrize("stray", [b"\xff", b"\x80", b"\xe2\x80", b"\xf0\x9f\x8e", b"\xc3"])
+def test_a_stray_byte_in_english_utf8_is_one_replacement(
+    tmp_path: Path, stray: bytes, beyond_ascii: str, length: int
+) -> None:
+    words = "the ferry leaves at nine " * (length // 25)
+    got, encoding = read(tmp_path, (beyond_ascii + words).encode() + stray + b" the end")
+    assert got == beyond_ascii + words + "\ufffd the end"
+    assert encoding.codec == "utf-8"
+    (notice,) = encoding.notices
+    assert notice.code == "undecodable-bytes"
+    assert f"byte offset {len((beyond_ascii + words).encode())};" in notice.message
+
+
+def test_more_stray_bytes_than_right_characters_are_no_utf8(tmp_path: Path) -> None:
+    words = b"the ferry leaves at nine " * 100
+    assert read(tmp_path, "’ ".encode() + words + b"\xff \x81 "[:2])[1].codec == "utf-8"
+    with pytest.raises(EncodingUnknown):
+        read(tmp_path, "’ ".encode() + words + b"\xff \x81 ")
+    with pytest.raises(EncodingUnknown):
+        read(tmp_path, "’ ".encode() + words[:20] + b"\xff ")
+    with pytest.raises(EncodingUnknown):
+        read(tmp_path, "’ ".encode() + words + b"\xff" + b"\0" * 400)
+
+
+@pytest.mark.parametrize("codec", ["gb18030", "big5hkscs", "cp932", "euc_jp", "cp949", "cp1252"])
+def test_a_few_words_of_another_encoding_in_english_are_not_taken_for_utf8(tmp_path: Path, codec: str) -> None:
+    said = {"gb18030": SIMPLIFIED, "big5hkscs": TRADITIONAL, "cp949": KOREAN, "cp1252": FRENCH}.get(codec, JAPANESE)
+    text = "the ferry leaves at nine \n" * 100 + said
+    got, encoding = read(tmp_path, text.encode(codec))
+    assert (got, encoding.codec, encoding.notices) == (text, codec, ())
+
+
 def test_a_declaration_counts_if_it_decodes(tmp_path: Path) -> None:
     short = "资料".encode("gbk")
     assert read(tmp_path, short, "gb2312")[0] == "资料"

@@ -78,6 +78,13 @@ def shown(source: str) -> list[tuple[str, str]]:
     return [(block.kind, block.text) for block in blocks_of(source)]
 
 
+def test_a_title_is_told_before_the_first_block(tmp_path: Path) -> None:
+    first, *rest, last = read(tmp_path, "<html lang=en><title>Annual  leave</title><p>Ten days.<p>Paid.</html>")
+    assert first == Facts("text/html", "utf-8", "Annual leave")
+    assert [block.text for block in rest if isinstance(block, Block)] == ["Ten days.", "Paid."]
+    assert last == Facts("text/html", "utf-8", "Annual leave", "en")
+
+
 def test_a_page_in_its_parts(tmp_path: Path) -> None:
     *blocks, facts = read(tmp_path, HANDBOOK)
     assert facts == Facts("text/html", "utf-8", "员工手册", "zh-CN")

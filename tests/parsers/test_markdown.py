@@ -132,8 +132,8 @@ def test_comments_are_no_text() -> None:
 def test_front_matter_is_metadata(tmp_path: Path, front: str) -> None:
     events = read(tmp_path, front + "正文\n")
     assert events == [
-        Block("paragraph", "正文", Anchor("lines", front.count("\n") + 1, front.count("\n") + 1)),
         Facts("text/markdown", "utf-8", "手册", "", {"title": "手册", "date": "2026-03-08", "tags": ["a", "b"]}),
+        Block("paragraph", "正文", Anchor("lines", front.count("\n") + 1, front.count("\n") + 1)),
     ]
 
 

@@ -8,8 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -17,6 +18,7 @@ import pytest
 from wenyuan import errors
 from wenyuan.parsers import sandbox
 from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader, read_document
+from wenyuan.parsers.wire import Request, WireError
 from wenyuan.types import Block, Facts, Notice, ReadEvent
 
 HOSTILE_PARSER = """
@@ -67,6 +69,42 @@ def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (information / "entry_points.txt").write_text("[wenyuan.parsers]\napplication/pdf = hostile_parser:Hostile\n")
     monkeypatch.setenv("PYTHONPATH", str(site))
     return tmp_path
+
+
+STAGE = """
+import os, time
+
+def stage(events, arguments):
+    kind = arguments["do"]
+    for event in events:
+        yield type(event).__name__
+    if kind == "bug":
+        1 / 0
+    if kind == "work":
+        for _ in range(arguments["pieces"]):
+            until = time.process_time() + 0.4
+            while time.process_time() < until: pass
+            yield "x" * arguments["bytes"]
+    if kind == "name":
+        yield [os.getpid(), chr(0xD800)]
+"""
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Request]:
+    """Ask for what a stage in a module of ours makes of a small file."""
+    (tmp_path / "staging.py").write_text(STAGE)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    path = file(tmp_path, "a.md", "# 手册\n\n年假十天。")
+
+    def request(do: str, **more: object) -> Request:
+        return Request(str(path), "a.md", "", "staging:stage", {"do": do, **more})
+
+    return request
+
+
+def unchecked(value: Any) -> Any:
+    return value
 
 
 @pytest.fixture
@@ -146,7 +184,7 @@ def test_a_hostile_file_costs_only_itself(
 def test_the_kernel_limits_processor_time(hostile: Path) -> None:
     """Even where nobody waits for it: the parent is not listening while this child spins."""
     path = file(hostile, "bad.pdf", "%PDF-spin")
-    request = f'["read", "{path}", "bad.pdf"]\n'.encode()
+    request = f'["read", "{path}", "bad.pdf", ""]\n'.encode()
     command = [sys.executable, "-P", "-m", "wenyuan.parsers.child", str(1 << 30), "1"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert child.stdin is not None
@@ -310,3 +348,63 @@ def test_a_large_text_streams_in_little_memory(tmp_path: Path, reader: Sandboxed
     assert characters > size // 3.2
     assert highest - before < 50_000_000
     assert highest_of_child < 100_000_000
+
+
+# --- Stages --------------------------------------------------------------------------------------
+
+
+def test_a_stage_makes_something_of_the_events(reader: SandboxedReader, stage: Callable[..., Request]) -> None:
+    *events, (process, text) = reader.make(stage("name"), unchecked)
+    assert events == ["Block", "Block", "Facts"]
+    assert (process, text) == (reader.process_id, "\ufffd")
+
+
+def test_what_a_stage_made_is_checked_and_a_child_that_lies_is_replaced(
+    reader: SandboxedReader, stage: Callable[..., Request]
+) -> None:
+    def refuse(value: Any) -> Any:
+        raise WireError(f"not {value}")
+
+    with pytest.raises(errors.ParserCrashed, match="not Block"):
+        list(reader.make(stage("name"), refuse))
+    assert reader.process_id is None
+    assert len(list(reader.make(stage("name"), unchecked))) == 4
+
+
+def test_a_mistake_in_a_stage_fails_the_file_alone(reader: SandboxedReader, stage: Callable[..., Request]) -> None:
+    with pytest.raises(errors.ParserCrashed, match="ZeroDivisionError"):
+        list(reader.make(stage("bug"), unchecked))
+    assert len(list(reader.make(stage("name"), unchecked))) == 4
+
+
+def test_a_stage_gets_more_time_for_what_it_makes(stage: Callable[..., Request]) -> None:
+    with SandboxedReader(ReadLimits(parse_seconds=2)) as impatient:
+        list(impatient.make(stage("name"), unchecked))
+        made = list(impatient.make(stage("work", pieces=10, bytes=200_000), unchecked))
+        assert len(made) == 13
+        with pytest.raises(errors.ParserTimeout):
+            list(impatient.make(stage("work", pieces=100, bytes=1), unchecked))
+
+
+def test_a_stage_may_hand_over_more_than_a_parser(stage: Callable[..., Request]) -> None:
+    with SandboxedReader(ReadLimits(parse_output_bytes=100_000)) as reader:
+        assert len(list(reader.make(stage("work", pieces=2, bytes=300_000), unchecked))) == 5
+        with pytest.raises(errors.ParserOutputTooLarge):
+            list(reader.make(stage("work", pieces=1, bytes=1_100_000), unchecked))
+
+
+def test_an_answer_without_an_end_is_not_waited_for(
+    stage: Callable[..., Request], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sandbox, "_LONGEST_LINE", 1 << 20)
+    with SandboxedReader(ReadLimits()) as reader, pytest.raises(errors.ParserCrashed, match="without an end"):
+        list(reader.make(stage("work", pieces=1, bytes=2 << 20), unchecked))
+
+
+def test_giving_up_in_the_middle_ends_the_child(reader: SandboxedReader, stage: Callable[..., Request]) -> None:
+    made = reader.make(stage("work", pieces=100, bytes=1), unchecked)
+    next(made)
+    process = reader.process_id
+    assert process is not None
+    made.close()  # type: ignore[attr-defined]
+    wait_until_gone(process)

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 from wenyuan import errors
 from wenyuan.parsers.wire import (
     Done,
+    Made,
+    Request,
     WireError,
     decode_message,
     decode_request,
     encode_done,
     encode_error,
     encode_events,
+    encode_made,
     encode_request,
 )
 from wenyuan.types import Anchor, Block, BlockKind, Facts, Notice, ReadEvent
@@ -61,7 +64,28 @@ def test_lone_surrogates_do_not_stop_a_document(text: str) -> None:
 
 def test_done_and_requests_arrive() -> None:
     assert isinstance(decode_message(encode_done()), Done)
-    assert decode_request(encode_request("/a/\udcff.txt", "文.txt")) == ("/a/\udcff.txt", "文.txt")
+    for request in (Request("/a/\udcff.txt", "文.txt"), Request("/a", "a", "text/plain", "m:f", ["x", 1, {"y": None}])):
+        assert decode_request(encode_request(request)) == request
+
+
+@given(JSON)
+def test_what_a_stage_made_arrives(value: object) -> None:
+    assert decode_message(encode_made(value)) == Made(value)
+
+
+@pytest.mark.parametrize("escape", [rb"\ud800", rb"\uDFFF", rb"\\\\\udBaB"])
+def test_half_a_character_is_refused(escape: bytes) -> None:
+    with pytest.raises(WireError):
+        decode_message(b'["made", "' + escape + b'"]')
+
+
+@pytest.mark.parametrize("text", ["\\ud800", "\\\\uDFFF", "\\u0041"])
+def test_what_only_looks_like_an_escape_arrives(text: str) -> None:
+    assert decode_message(encode_made(text)) == Made(text)
+
+
+def test_what_is_no_number_arrives_as_text() -> None:
+    assert decode_message(b'["made", [NaN, -Infinity]]') == Made(["NaN", "-Infinity"])
 
 
 @pytest.mark.parametrize("kind", errors.DocumentError.__subclasses__())

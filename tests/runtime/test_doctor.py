@@ -124,8 +124,7 @@ def test_work_that_waits_and_files_that_failed_are_counted(tmp_path: Path) -> No
         library.add(good, bad)
         assert [finding.severity for finding in _told(library, "jobs")] == ["ok"]
         library.add_text("more words", "more", wait=False)
-        lease = queue.claim(library._database, "slow", 60_000, ("ingest",))
-        assert lease is not None
+        (lease,) = queue.claim(library._database, "slow", 60_000, ("ingest",))
         assert _told(library, "jobs")[0].message == "Jobs: 0 queued, 1 running, 0 waiting. At work: slow."
         with library._database.write() as tx:
             queue.wait(tx, lease, ProviderTimeout(provider="x", seconds=1).problem(), 60_000)

@@ -193,11 +193,15 @@ def _chunk_missing_in_the_middle(sound: Sound) -> None:
 
 
 def _claimed_and_left(sound: Sound) -> None:
-    assert queue.claim(sound.library.database, "gone", 0, ("ingest",)) is not None
+    assert queue.claim(sound.library.database, "gone", 0, ("ingest",))
 
 
 def _orphan(table: str, columns: str, values: str) -> Damage:
     return _sql(f"INSERT INTO {table} ({columns}) VALUES ({values})")
+
+
+def _traces_damaged(sound: Sound) -> None:
+    (sound.library.folder / "traces.db").write_bytes(b"no database " * 1000)
 
 
 DAMAGES: dict[str, tuple[Damage, set[str]]] = {
@@ -344,6 +348,16 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
     ),
     "a key names another document": (_of_served("UPDATE keys SET document_id = 'none'"), {"keys-orphaned"}),
     "a key names another knowledge base": (_of_served("UPDATE keys SET knowledge_base_id = 'none'"), {"keys-orphaned"}),
+    "a field is of another document": (
+        _of_served("UPDATE document_fields SET document_id = 'none'"),
+        {"fields-orphaned"},
+    ),
+    "a field is of another knowledge base": (
+        _of_served("UPDATE document_fields SET knowledge_base_id = 'none'"),
+        {"fields-orphaned"},
+    ),
+    "the traces are damaged": (_traces_damaged, {"traces-damaged"}),
+    "a document has no fields": (_of_served("DELETE FROM document_fields"), {"fields-missing"}),
     "a chunk cannot be found by its words": (_posting_gone, {"lexical-incomplete"}),
     "a chunk that is gone can be found": (_posting_of_nothing, {"lexical-leftover"}),
     "a chunk that was purged can be found": (_posting_of_purged, {"lexical-leftover"}),

@@ -11,12 +11,21 @@ import os
 import resource
 import select
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from importlib import import_module
 from pathlib import Path
 
 from wenyuan.errors import DocumentError, ParserMemory
 from wenyuan.parsers.reading import read_file
-from wenyuan.parsers.wire import decode_request, encode_done, encode_error, encode_events
+from wenyuan.parsers.wire import (
+    SECONDS_PER_BYTE_MADE,
+    Request,
+    decode_request,
+    encode_done,
+    encode_error,
+    encode_events,
+    encode_made,
+)
 from wenyuan.types import Block, ReadEvent
 
 _BATCH_CHARACTERS = 1 << 16
@@ -35,24 +44,38 @@ def main() -> None:
     _lower_limit(resource.RLIMIT_CORE, 0)
     fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
     for line in sys.stdin.buffer:
-        path, name = decode_request(line)
-        _allow_processor_time(seconds)
+        request = decode_request(line)
         _die_with_parent(True)
-        last_line = _read(Path(path), name, answers, memory_bytes)
+        last_line = _read(request, answers, memory_bytes, seconds)
         _die_with_parent(False)
         _send(answers, last_line)
 
 
-def _read(path: Path, name: str, answers: int, memory_bytes: int) -> bytes:
-    """Send what is in the file, and return the line that says how it ended."""
+def _read(request: Request, answers: int, memory_bytes: int, seconds: float) -> bytes:
+    """Send what is in the file, or what the stage makes of it, and return the line that says how it ended."""
+    limit = _processor_time() + seconds
+    _limit_processor_time(limit)
     try:
-        for batch in _batches(read_file(path, name)):
-            _send(answers, batch)
+        events = read_file(Path(request.path), request.name, request.media_type)
+        if not request.stage:
+            for line in _batches(events):
+                _send(answers, line)
+            return encode_done()
+        for line in _made(request, events):
+            _send(answers, line)
+            limit += len(line) * SECONDS_PER_BYTE_MADE
+            _limit_processor_time(limit)
     except DocumentError as error:
         return encode_error(error)
     except MemoryError:
-        return encode_error(ParserMemory(name=name, limit=f"{memory_bytes >> 20} MB"))
+        return encode_error(ParserMemory(name=request.name, limit=f"{memory_bytes >> 20} MB"))
     return encode_done()
+
+
+def _made(request: Request, events: Iterator[ReadEvent]) -> Iterator[bytes]:
+    module, _, function = request.stage.partition(":")
+    stage = getattr(import_module(module), function)
+    return map(encode_made, stage(events, request.arguments))
 
 
 def _batches(events: Iterable[ReadEvent]) -> Iterable[bytes]:
@@ -81,12 +104,15 @@ def _lower_limit(kind: int, value: int) -> None:
     resource.setrlimit(kind, (value, value))
 
 
-def _allow_processor_time(seconds: int) -> None:
-    """Let this process use `seconds` more of processor time; then the kernel sends SIGXCPU."""
+def _processor_time() -> float:
     usage = resource.getrusage(resource.RUSAGE_SELF)
-    used = usage.ru_utime + usage.ru_stime
+    return usage.ru_utime + usage.ru_stime
+
+
+def _limit_processor_time(limit: float) -> None:
+    """Let this process use so many seconds altogether; then the kernel sends SIGXCPU."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (int(used) + seconds + 1, hard))
+    resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, hard))
 
 
 def _die_with_parent(wanted: bool) -> None:

@@ -1,8 +1,9 @@
 """From bytes to text: which encoding a file has, and its text piece by piece.
 
 A byte order mark decides; then UTF-8, if the whole file is valid; then what the document declares;
-then the candidate that decodes the whole file and reads most like text. Two passes over the file in
-pieces of a quarter of a megabyte: a file of any size needs the same memory.
+then the candidate that decodes the whole file and reads most like text; and where none does, UTF-8
+with damage. Each passes over the file in pieces of a quarter of a megabyte: a file of any size needs
+the same memory.
 """
 
 from __future__ import annotations
@@ -44,8 +45,11 @@ _LONGEST_SEQUENCE = 4
 _SLICE_BYTES = 2048
 _LEAST_SCORE = 0.15
 _CLEAR_MARGIN = 0.1
+_BYTES_PER_STRAY_ONE = 32
 # Tab and newline are layout, so are form feed and vertical tab; the rest of C0 is not text.
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_BEYOND_ASCII = re.compile(f"[^\x00-\x7f{REPLACEMENT}]")
 _WITHOUT_CONTROLS = dict.fromkeys([*range(0x09), *range(0x0E, 0x20), 0x7F]) | {0x0B: " ", 0x0C: " "}
 
 
@@ -116,6 +120,13 @@ class TolerantDecoder:
             self.cut_at = offset
 
 
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD for lone surrogates, which no encoding can write; pairs of them become one character."""
+    if text.isascii() or not _SURROGATE.search(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
 def recognise_encoding(path: Path, name: str, declared: str = "") -> Encoding:
     """Return how to decode the file at `path`, with notices about what does not decode.
 
@@ -183,6 +194,11 @@ class _Trial:
         return self.decoder.faults == 0 or self._bytes_saved > 10 * self._bad_bytes
 
     @property
+    def is_nearly_right(self) -> bool:
+        """Whether wrong bytes are so rare that they are slips in an otherwise right text."""
+        return self.decoder.faults * _BYTES_PER_STRAY_ONE <= self._bytes and not self.is_full_of_zeros
+
+    @property
     def is_full_of_zeros(self) -> bool:
         """Whether zero bytes are so many that the text must be UTF-16, if it is text at all."""
         return self._zeros * 8 > self._bytes or (self._zeros > 16 and self._zeros * 50 > self._bytes)
@@ -221,10 +237,29 @@ def _best_candidate(path: Path, name: str) -> Encoding:
         trial.evidence.add(trial.take(b"", final=True))
     ranking = sorted((trial for trial in trials if trial.decodes), key=lambda trial: -trial.score)
     if not ranking or ranking[0].score < _LEAST_SCORE:
-        raise EncodingUnknown(name=name)
+        damaged = _damaged_utf8(path)
+        if damaged is None:
+            raise EncodingUnknown(name=name)
+        return _encoding(damaged)
     best, others = ranking[0], ranking[1:]
     doubtful = any(best.score - other.score < _CLEAR_MARGIN for other in others)
     return _encoding(best, doubtful=doubtful)
+
+
+def _damaged_utf8(path: Path) -> _Trial | None:
+    """UTF-8 tried on a file whose wrong bytes are rare, and no more than its right characters beyond ASCII; or None.
+
+    In an English text a handful of quotation marks is all that tells UTF-8 from other encodings. It is
+    enough: their bytes hardly ever make a valid character of several bytes.
+    """
+    trial = _Trial("utf-8")
+    right = 0
+    for piece in byte_pieces(path):
+        right += len(_BEYOND_ASCII.findall(trial.take(piece)))
+        if not trial.is_nearly_right:
+            return None
+    right += len(_BEYOND_ASCII.findall(trial.take(b"", final=True)))
+    return trial if trial.is_nearly_right and right >= trial.decoder.faults else None
 
 
 def _encoding(trial: _Trial, skip: int = 0, doubtful: bool = False) -> Encoding:

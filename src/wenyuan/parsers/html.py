@@ -27,15 +27,19 @@ class HtmlParser:
         encoding = recognise_encoding(path, name, declared_encoding(head(path, _DECLARATION_WITHIN)))
         yield from encoding.notices
         builder = HtmlBlocks()
+        title = ""
         for token in html_tokens(decoded_pieces(path, encoding), STRUCTURAL_TAGS):
             builder.take(token)
+            if builder.title and not title:
+                title = builder.title
+                # Told at once, so that it can stand above the passages that follow.
+                yield Facts("text/html", encoding.codec, title)
             if builder.ready:
                 yield from builder.ready
                 builder.ready.clear()
         builder.close()
         yield from builder.ready
-        title = builder.title or builder.top_heading
-        yield Facts("text/html", encoding.codec, title, builder.language, builder.metadata)
+        yield Facts("text/html", encoding.codec, title or builder.top_heading, builder.language, builder.metadata)
 
 
 def declared_encoding(start: bytes) -> str:

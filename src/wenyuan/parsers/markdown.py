@@ -55,12 +55,14 @@ class MarkdownParser:
         if front.problem:
             yield Notice("front-matter-invalid", f"The front matter could not be read: {front.problem}.")
             yield Block("code", "\n".join(front.lines), Anchor("lines", 1, len(front.lines)))
+        title = str(front.metadata.get("title") or "")
+        language = str(front.metadata.get("lang") or front.metadata.get("language") or "")
+        if title:
+            yield Facts("text/markdown", encoding.codec, title, language, front.metadata)
         scanner = MarkdownScanner(reader)
         yield from scanner.blocks()
-        metadata = front.metadata
-        title = str(metadata.get("title") or "") or scanner.title
-        language = str(metadata.get("lang") or metadata.get("language") or "")
-        yield Facts("text/markdown", encoding.codec, title, language, metadata)
+        if not title:
+            yield Facts("text/markdown", encoding.codec, scanner.title, language, front.metadata)
 
 
 class MarkdownScanner:

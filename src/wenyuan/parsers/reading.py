@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from wenyuan.errors import FileUnreadable, FileVanished, NoText, UnsupportedType
-from wenyuan.parsers.detection import detect
+from wenyuan.parsers.decoding import without_surrogates
+from wenyuan.parsers.detection import Detected, detect
 from wenyuan.parsers.registry import parser_for
 from wenyuan.rules.cutting import Cutter
 from wenyuan.types import Block, Facts, Notice, ReadEvent
@@ -19,12 +20,12 @@ LONGEST_BLOCK = 64_000
 """Widest block that is handed on, in columns; a wider one comes in parts that join to it again."""
 
 
-def read_file(path: Path, name: str) -> Iterator[ReadEvent]:
-    """Yield what is in the file at `path`, called `name`.
+def read_file(path: Path, name: str, media_type: str = "") -> Iterator[ReadEvent]:
+    """Yield what is in the file at `path`, called `name`, of the given type or else of that it is found to have.
 
     Raises `DocumentError`: what the parser raises, and `UnsupportedType`, `FileBinary`, `NoText`.
     """
-    detected = detect(path, name)
+    detected = Detected(media_type, media_type) if media_type else detect(path, name)
     parser = parser_for(detected.media_type)
     if parser is None:
         raise UnsupportedType(name=name, media_type=detected.description)
@@ -46,6 +47,7 @@ def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterato
         if isinstance(event, Notice):
             yield event
             continue
+        event = _clean(event)
         has_text = has_text or not (not event.text or event.text.isspace())
         if 2 * len(event.text) > LONGEST_BLOCK:
             yield from _parts(event)
@@ -53,6 +55,19 @@ def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterato
             yield event
     if not has_text:
         raise NoText(name=name)
+
+
+def _clean(block: Block) -> Block:
+    """The same block, its words such that they can be written and counted alike everywhere."""
+    words = (block.text, block.context, *block.heading_path)
+    if all(map(str.isascii, words)):
+        return block
+    text, context, *path = map(without_surrogates, words)
+    return (
+        replace(block, text=text, context=context, heading_path=tuple(path))
+        if (text, context, *path) != words
+        else block
+    )
 
 
 def _parts(block: Block) -> Iterator[Block]:

@@ -16,11 +16,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import IO, Any, Self, TypeVar
 
 from wenyuan.errors import (
     DocumentError,
@@ -33,13 +33,27 @@ from wenyuan.errors import (
     ParserOutputTooLarge,
     ParserTimeout,
 )
-from wenyuan.parsers.wire import Done, WireError, decode_message, encode_request
+from wenyuan.parsers.wire import (
+    SECONDS_PER_BYTE_MADE,
+    Done,
+    Made,
+    Message,
+    Request,
+    WireError,
+    decode_message,
+    encode_request,
+)
 from wenyuan.types import ReadEvent
 
-FILES_PER_CHILD = 500
+Result = TypeVar("Result")
+
+FILES_PER_CHILD = 2000
 """A child is replaced after this many files, so that what its libraries leak stays small."""
 
 _READ_BYTES = 1 << 18
+_LONGEST_LINE = 1 << 26
+# The words by which a text is found take several times the room of the text.
+_MADE_PER_BYTE = 10
 _SECONDS_TO_DIE = 5.0
 _PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "TMPDIR", "TZ")
 """The child's whole environment: keys and tokens of the parent are none of its business."""
@@ -77,6 +91,10 @@ class SandboxedReader:
         self.close()
 
     @property
+    def limits(self) -> ReadLimits:
+        return self._limits
+
+    @property
     def process_id(self) -> int | None:
         """The child's process id, or None while there is none."""
         return self._child.process_id if self._child is not None else None
@@ -87,28 +105,50 @@ class SandboxedReader:
         if child is not None:
             child.close()
 
-    def read(self, path: Path, name: str) -> Iterator[ReadEvent]:
+    def read(self, path: Path, name: str, media_type: str = "") -> Iterator[ReadEvent]:
         """Yield the blocks, facts and notices of the file at `path`, whose own name is `name`.
 
-        Time the caller takes between two of them does not count; meanwhile the child waits. Closing
-        the iterator early kills the child. Raises `DocumentError`: what the parser raises, and
-        `FileVanished`, `FileUnreadable`, `FileEmpty`, `FileTooLarge`, `ParserTimeout`,
-        `ParserMemory`, `ParserOutputTooLarge`, `ParserCrashed`.
+        With a `media_type` it is read as that, whatever it looks like. Time the caller takes between
+        two of them does not count; meanwhile the child waits. Closing the iterator early kills the
+        child. Raises `DocumentError`: what the parser raises, and `FileVanished`, `FileUnreadable`,
+        `FileEmpty`, `FileTooLarge`, `ParserTimeout`, `ParserMemory`, `ParserOutputTooLarge`,
+        `ParserCrashed`.
         """
-        _check_file(path, name, self._limits)
+        for message in self._messages(Request(str(path.absolute()), name, media_type)):
+            if isinstance(message, Made):
+                raise ParserCrashed(name=name, reason="it made what was not asked for")
+            yield from message
+
+    def make(self, request: Request, checked: Callable[[Any], Result]) -> Iterator[Result]:
+        """Yield what a stage makes of a file in the child process, each as `checked` returns it.
+
+        The limits are those of `read`, but the time grows with what is made. `checked` trusts
+        nothing and raises `WireError`, which means that the child has lost its mind.
+        """
+        for message in self._messages(request):
+            try:
+                if not isinstance(message, Made):
+                    raise WireError("events where something made of them was asked for")
+                made = checked(message.value)
+            except WireError as error:
+                raise ParserCrashed(name=request.name, reason=f"unreadable answer: {error}") from error
+            yield made
+
+    def _messages(self, request: Request) -> Iterator[list[ReadEvent] | Made]:
+        _check_file(Path(request.path), request.name, self._limits)
         child = self._ready_child()
         healthy = False
         try:
-            child.request(path, name)
+            child.request(request)
             while True:
-                message = child.answer(name)
+                message = child.answer(request.name)
                 if isinstance(message, Done):
                     healthy = True
                     return
                 if isinstance(message, DocumentError):
                     healthy = not isinstance(message, ParserMemory)
                     raise message
-                yield from message
+                yield message
         finally:
             if not healthy:
                 self.close()
@@ -136,6 +176,13 @@ def _check_file(path: Path, name: str, limits: ReadLimits) -> None:
         raise FileTooLarge(name=name, size=status.st_size, limit=limits.file_bytes)
 
 
+def _write_all(stream: IO[bytes], data: bytes) -> None:
+    """A pipe without a buffer may take a part at a time."""
+    view = memoryview(data)
+    while view:
+        view = view[stream.write(view) :]
+
+
 class _Child:
     """A process that reads files, and the two pipes to it."""
 
@@ -157,7 +204,7 @@ class _Child:
         )
         assert self._process.stdin is not None
         assert self._process.stdout is not None
-        self._requests = self._process.stdin
+        self._requests: IO[bytes] = self._process.stdin
         self._answers = self._process.stdout
         self._poll = select.poll()
         self._poll.register(self._answers, select.POLLIN)
@@ -173,27 +220,35 @@ class _Child:
     def is_usable(self) -> bool:
         return self._files < FILES_PER_CHILD and self._is_alive()
 
-    def request(self, path: Path, name: str) -> None:
+    def request(self, request: Request) -> None:
         self._files += 1
         self._seconds_left = self._limits.parse_seconds
-        self._bytes_left = self._limits.parse_output_bytes
+        self._bytes_left = self._limits.parse_output_bytes * (_MADE_PER_BYTE if request.stage else 1)
         try:
-            self._requests.write(encode_request(str(path.absolute()), name))
+            _write_all(self._requests, encode_request(request))
         except BrokenPipeError as error:
-            raise ParserCrashed(name=name, reason=self._cause_of_death()) from error
+            raise ParserCrashed(name=request.name, reason=self._cause_of_death()) from error
 
-    def answer(self, name: str) -> list[ReadEvent] | Done | DocumentError:
+    def answer(self, name: str) -> Message:
         """Return the next message, waiting for it as long as the limits allow."""
+        line = self._line(name)
         try:
-            return decode_message(self._line(name))
+            message = decode_message(line)
         except WireError as error:
             raise ParserCrashed(name=name, reason=f"unreadable answer: {error}") from error
+        if isinstance(message, Made):
+            self._seconds_left += len(line) * SECONDS_PER_BYTE_MADE
+        return message
 
     def _line(self, name: str) -> bytes:
         parts: list[bytes] = []
+        size = 0
         data = self._pending
         while b"\n" not in data:
             parts.append(data)
+            size += len(data)
+            if size > _LONGEST_LINE:
+                raise ParserCrashed(name=name, reason="an answer without an end")
             data = self._received(name)
         end, _, self._pending = data.partition(b"\n")
         return b"".join([*parts, end])

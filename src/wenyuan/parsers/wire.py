@@ -1,38 +1,67 @@
 """How a reading travels from the child process to its parent: JSON lines, many events to a line.
 
-A line from the child is one of `["events", [...]]`, `["done"]` and `["error", code, details]`; a
-line to the child is `["read", path, name]`. The parent trusts none of it: whatever does not have
-the agreed shape raises `WireError`.
+A line to the child is `["read", path, name, type, stage, arguments]`. A line from it is one of
+`["events", [...]]`, `["made", ...]` for what a stage made of the events, `["done"]` and
+`["error", code, details]`. The parent trusts none of it: whatever does not have the agreed shape
+raises `WireError`.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
-from typing import Any, get_args
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args
 
 from wenyuan.errors import DocumentError
 from wenyuan.types import Anchor, Block, BlockKind, Facts, Notice, ReadEvent
+
+SECONDS_PER_BYTE_MADE = 1e-5
+"""How much more time a file gets for each byte that a stage hands over: the work then grows with its text."""
 
 
 class WireError(Exception):
     """What came over the wire is not what was agreed."""
 
 
+class Request(NamedTuple):
+    """One file to be read, as a type or, if that is empty, as what it looks like.
+
+    `stage` names a function as `module:function`; it is given an iterator of the file's events and
+    the arguments, and what it yields is handed over instead of the events.
+    """
+
+    path: str
+    name: str
+    media_type: str = ""
+    stage: str = ""
+    arguments: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Something that a stage made, not checked by anyone yet."""
+
+    value: Any
+
+
 class Done:
     """The file was read to its end."""
 
 
-Message = list[ReadEvent] | Done | DocumentError
+Message = list[ReadEvent] | Made | Done | DocumentError
 
 _BLOCK_KINDS = frozenset(get_args(BlockKind))
-_ANCHOR_KINDS = frozenset({"lines", "page", "slide", "cells", "paragraph", "chapter"})
+ANCHOR_KINDS = frozenset({"lines", "page", "slide", "cells", "paragraph", "chapter"})
+# Half a surrogate pair, written as an escape: text that could not be stored.
+_SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
 _BLOCK_SHAPE = (str, str, int, int, str, list, str, str)
 
 
 def encode_events(events: Sequence[ReadEvent]) -> bytes:
     """Return the line that carries `events`; lone surrogates in their text become U+FFFD."""
-    return _line(["events", [_packed(event) for event in events]])
+    return _line(["events", [packed(event) for event in events]])
 
 
 def encode_done() -> bytes:
@@ -44,24 +73,33 @@ def encode_error(error: DocumentError) -> bytes:
     return _line(["error", error.code, details])
 
 
-def encode_request(path: str, name: str) -> bytes:
-    """Return the line that asks for a file; `path` may hold the surrogates of an undecodable name."""
-    return json.dumps(["read", path, name]).encode("ascii") + b"\n"
+def encode_made(value: Any) -> bytes:
+    """Return the line that carries what a stage made; its text must hold no lone surrogates."""
+    return _line(["made", value])
 
 
-def decode_request(line: bytes) -> tuple[str, str]:
-    verb, path, name = json.loads(line)
+def encode_request(request: Request) -> bytes:
+    """Return the line that asks for a file; its path may hold the surrogates of an undecodable name."""
+    return json.dumps(["read", *request]).encode("ascii") + b"\n"
+
+
+def decode_request(line: bytes) -> Request:
+    verb, *request = json.loads(line)
     if verb != "read":
         raise WireError(f"unknown request {verb!r}")
-    return path, name
+    return Request(*request)
 
 
 def decode_message(line: bytes) -> Message:
     """Return what a line from the child says. Raises `WireError`."""
+    if (b"\\ud" in line or b"\\uD" in line) and _SURROGATE.search(line):
+        raise WireError("half a character")
     try:
-        match json.loads(line):
+        match json.loads(line, parse_constant=str):
             case ["events", [*events]]:
-                return [_unpacked(event) for event in events]
+                return [unpacked(event) for event in events]
+            case ["made", value]:
+                return Made(value)
             case ["done"]:
                 return Done()
             case ["error", str(code), dict(details)]:
@@ -80,7 +118,8 @@ def _line(value: Any) -> bytes:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode() + b"\n"
 
 
-def _packed(event: ReadEvent) -> list[Any]:
+def packed(event: ReadEvent) -> list[Any]:
+    """The event as JSON can hold it."""
     match event:
         case Block(kind, text, anchor, heading_path, context, joiner):
             return [kind, text, anchor.kind, anchor.first, anchor.last, anchor.name, heading_path, context, joiner]
@@ -90,13 +129,14 @@ def _packed(event: ReadEvent) -> list[Any]:
             return ["facts", media_type, encoding, title, language, metadata]
 
 
-def _unpacked(event: list[Any]) -> ReadEvent:
+def unpacked(event: list[Any]) -> ReadEvent:
+    """The event that `packed` packed. Raises `WireError` or `TypeError` for anything else."""
     kind, *values = event
     shape = tuple(map(type, values))
     if kind in _BLOCK_KINDS and shape == _BLOCK_SHAPE:
         text, place, first, last, name, path, context, joiner = values
         "".join(path)
-        if place in _ANCHOR_KINDS:
+        if place in ANCHOR_KINDS:
             return Block(kind, text, Anchor(place, first, last, name), tuple(path), context, joiner)
     elif kind == "notice" and shape == (str, str):
         return Notice(*values)

@@ -7,7 +7,14 @@ import os
 import re
 from dataclasses import dataclass
 
-from wenyuan.errors import CitationNotFound, DocumentNotFound, FileVanished, JobCancelled, NothingToRetry
+from wenyuan.errors import (
+    CitationNotFound,
+    DocumentNotFound,
+    FileVanished,
+    JobCancelled,
+    NothingToCancel,
+    NothingToRetry,
+)
 from wenyuan.flows.receive import retry
 from wenyuan.flows.remove import cancel_revision, hide_document
 from wenyuan.identifiers import new_id
@@ -122,9 +129,15 @@ class Documents:
             return _view(tx, documents.find(tx, self._principal, record.document.id))
 
     def cancel(self, reference: str) -> DocumentView:
-        """Stop the work on a document's newest revision; what it served before goes on serving."""
+        """Stop the work on a document's newest revision; what it served before goes on serving.
+
+        Raises `NothingToCancel` where no work is being done or waits.
+        """
         with self._database.write() as tx:
             record = self._find(tx, reference)
+            jobs = queue.of_subject(tx, "revision", record.latest.id)
+            if all(job.finished_at is not None or job.kind == "purge" for job in jobs):
+                raise NothingToCancel(document=record.document.name)
             cancel_revision(tx, record.latest.id)
             return _view(tx, documents.find(tx, self._principal, record.document.id))
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wenyuan.config import Settings
 from wenyuan.errors import InvalidValue, KnowledgeBaseNotFound, ModelNotConfigured
 from wenyuan.flows.remove import hide_document
+from wenyuan.flows.reread import catch_up, count_behind, enqueue_rereading
 from wenyuan.identifiers import new_id
+from wenyuan.language.vocabulary import EMPTY, Vocabulary
+from wenyuan.language.wording import with_synonyms, with_terms, without_synonyms, without_terms
 from wenyuan.store import indexes, knowledge_bases
 from wenyuan.store.database import Database, Reading
 from wenyuan.types import ChunkingConfig, KnowledgeBase, Scope
@@ -22,13 +25,16 @@ class KnowledgeBaseView:
     """A knowledge base, how many of its documents stand how, and how many the vector list sees.
 
     `documents` counts by state, with `disabled` for those switched off; `semantic` of
-    `searchable` documents have all their vectors.
+    `searchable` documents have all their vectors. `behind` documents were read by other rules or
+    terms than today's: they are found as before, until they are read again.
     """
 
     knowledge_base: KnowledgeBase
     documents: Mapping[str, int]
     semantic: int
     searchable: int
+    behind: int = 0
+    vocabulary: Vocabulary = EMPTY
 
 
 class KnowledgeBases:
@@ -92,6 +98,53 @@ class KnowledgeBases:
             for document_id in knowledge_bases.hide(tx, found):
                 hide_document(tx, new_id, document_id, found.id, found.owner)
 
+    def add_terms(self, name: str, terms: Sequence[str]) -> int:
+        """Add words that are never split, and return how many documents will be read again for them.
+
+        Until they are, questions are read without. Raises `KnowledgeBaseNotFound` or `InvalidValue`.
+        """
+        return self._reword(name, lambda words: with_terms(words, terms))
+
+    def remove_terms(self, name: str, terms: Sequence[str]) -> int:
+        """Take words back, and return how many documents will be read again. Raises `InvalidValue` for others."""
+        return self._reword(name, lambda words: without_terms(words, terms))
+
+    def add_synonyms(self, name: str, groups: Sequence[Sequence[str]]) -> None:
+        """Add groups of writings of one thing: a question that says one asks for all, from now on.
+
+        Raises `KnowledgeBaseNotFound` or `InvalidValue`.
+        """
+        self._reword(name, lambda words: with_synonyms(words, groups))
+
+    def remove_synonyms(self, name: str, groups: Sequence[Sequence[str]]) -> None:
+        """Take groups of synonyms back, each named whole. Raises `InvalidValue` for others."""
+        self._reword(name, lambda words: without_synonyms(words, groups))
+
+    def _reword(self, name: str, change: Callable[[Vocabulary], Vocabulary]) -> int:
+        with self._database.write() as tx:
+            found = knowledge_bases.find(tx, self._principal, name)
+            before = knowledge_bases.vocabulary(tx, found.id)
+            after = change(before)
+            knowledge_bases.set_vocabulary(tx, found.id, after)
+        if before.index_fingerprint == after.index_fingerprint:
+            return 0
+        return enqueue_rereading(self._database, new_id, found)
+
+    def refresh_aliases(self, name: str, path: str = "", *, everything: bool = False) -> int:
+        """Queue the reading again of documents that were read by other rules, and return how many there are.
+
+        With a `path`, only of those whose source begins with it; with `everything`, whatever they
+        were read by. Text and vectors stay. Raises `KnowledgeBaseNotFound`.
+        """
+        return enqueue_rereading(self._database, new_id, self.find(name), path, everything=everything)
+
+    def catch_up(self) -> None:
+        """Queue the reading again of what was read by other rules, in every knowledge base."""
+        with self._database.read() as tx:
+            bases = knowledge_bases.permitted(tx, Scope(self._principal))
+        for base in bases:
+            catch_up(self._database, new_id, base)
+
     def ensure_default(self) -> None:
         with self._database.read() as tx:
             if knowledge_bases.default(tx, self._principal) is not None:
@@ -152,4 +205,5 @@ def _view(tx: Reading, found: KnowledgeBase) -> KnowledgeBaseView:
     generation = indexes.active(tx, found.id, "vector")
     semantic = indexes.coverage(tx, generation)[0] if generation is not None else 0
     counts = knowledge_bases.document_counts(tx, found.id)
-    return KnowledgeBaseView(found, counts, semantic, counts.get("ready", 0))
+    words = knowledge_bases.vocabulary(tx, found.id)
+    return KnowledgeBaseView(found, counts, semantic, counts.get("ready", 0), count_behind(tx, found.id), words)

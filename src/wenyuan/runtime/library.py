@@ -7,7 +7,7 @@ import logging
 import os
 import random
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack
@@ -16,22 +16,27 @@ from importlib import metadata
 from itertools import count
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from wenyuan.config import FILE_NAME, Settings, load_settings
 from wenyuan.errors import InvalidValue, LibraryNotFound, LibraryReadOnly, NotALibrary, StorageError
 from wenyuan.flows.answer import answer
 from wenyuan.flows.embed import Embedding, embed
 from wenyuan.flows.gather import Gathering, gather
-from wenyuan.flows.ingest import Ingesting, ingest
+from wenyuan.flows.given import TextToAdd as TextToAdd
+from wenyuan.flows.given import checked_given
+from wenyuan.flows.ingest import Failure, Ingesting, ingest
 from wenyuan.flows.preview import Preview, preview
-from wenyuan.flows.purge import purge
-from wenyuan.flows.receive import Received, Receiving, receive, receive_text
+from wenyuan.flows.purge import enqueue_purges, forget_leftovers, purge
+from wenyuan.flows.receive import Received, Receiving, receive, receive_text, receive_texts
+from wenyuan.flows.reread import reread
 from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
 from wenyuan.flows.work import Work
 from wenyuan.identifiers import new_id
 from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.rules.filters import read_filters
 from wenyuan.runtime.documents import Documents
+from wenyuan.runtime.evaluation import Evaluation
 from wenyuan.runtime.jobs import Jobs, Progress
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
 from wenyuan.runtime.models import Models
@@ -40,8 +45,17 @@ from wenyuan.store import journal, migrate
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.store.vector_cache import VectorCache
-from wenyuan.types import LOCAL_PRINCIPAL, Answer, ArmName, ChunkingConfig, JobKind, JsonObject, Scope, SearchResult
-from wenyuan.worker import Worker, WorkerLimits, WorkerName, worker_name
+from wenyuan.types import (
+    LOCAL_PRINCIPAL,
+    Answer,
+    ArmName,
+    ChunkingConfig,
+    JobKind,
+    JsonObject,
+    Scope,
+    SearchResult,
+)
+from wenyuan.worker import Perform, Worker, WorkerLimits, WorkerName, worker_name
 
 Result = TypeVar("Result")
 
@@ -79,9 +93,8 @@ def open_library(
             raise LibraryNotFound(path=folder)
         _make_folder(folder)
     settings = load_settings(folder, os.environ if environment is None else environment)
-    database = SqliteDatabase(database_file, settings.worker.lock_seconds)
+    database = migrate.open_database(folder, settings.worker.lock_seconds)
     try:
-        migrate.migrate(database, folder)
         library = Library(folder, settings, database, today)
         library.knowledge_bases.ensure_default()
     except BaseException:
@@ -118,6 +131,18 @@ class Library:
             embed_seconds=settings.search.embed_seconds,
         )
 
+        self.evaluation = Evaluation(
+            database,
+            LOCAL_PRINCIPAL,
+            _program(),
+            self.knowledge_bases,
+            self.documents,
+            self.search,
+            self.trace,
+            self.add_texts,
+            self.drain,
+        )
+
     # --- Taking in -------------------------------------------------------------------------------
 
     def add(
@@ -125,6 +150,7 @@ class Library:
         *paths: str | os.PathLike[str],
         kb: str | None = None,
         exclude: Sequence[str] = (),
+        metadata: Mapping[str, Any] | None = None,
         wait: bool = True,
         watch: Callable[[Progress], None] | None = None,
         on_received: Callable[[Received], None] | None = None,
@@ -133,14 +159,16 @@ class Library:
 
         Everything is stored with its job first; then, with `wait`, the jobs are done here, calling
         `watch` now and then. Interrupted, it leaves work that the next worker takes up. A file at
-        fault is reported, the rest goes on. Raises `PathNotFound`, `KnowledgeBaseNotFound`,
-        `KnowledgeBaseArchived` or `StorageError`.
+        fault is reported, the rest goes on. `metadata` holds for every file and goes before what is
+        read in it; without any, what was given earlier stays. Raises `PathNotFound`,
+        `KnowledgeBaseNotFound`, `KnowledgeBaseArchived`, `InvalidValue` or `StorageError`.
         """
+        given = checked_given("", metadata) if metadata is not None else None
         knowledge_base = self.knowledge_bases.find(kb)
         gathering = Gathering()
         files = gather([Path(path) for path in paths], exclude, self.path, gathering)
         received = []
-        for one in receive(self._receiving(), knowledge_base, files):
+        for one in receive(self._receiving(), knowledge_base, files, given):
             received.append(one)
             if on_received is not None:
                 on_received(one)
@@ -148,13 +176,32 @@ class Library:
             self.drain(watch=watch)
         return AddReport(tuple(received), {k: n for k, n in gathering.passed_over.items() if n})
 
-    def add_text(self, text: str, name: str, *, kb: str | None = None, wait: bool = True) -> Received:
-        """Add a text under a name of your own; the same name again replaces it."""
+    def add_text(
+        self,
+        text: str,
+        name: str,
+        *,
+        kb: str | None = None,
+        title: str = "",
+        metadata: Mapping[str, Any] | None = None,
+        wait: bool = True,
+    ) -> Received:
+        """Add a text under a name of your own; the same name again replaces it.
+
+        Raises `InvalidValue` for a name, title or metadata that cannot be stored, and `FileTooLarge`.
+        """
         knowledge_base = self.knowledge_bases.find(kb)
-        received = receive_text(self._receiving(), knowledge_base, f"text:{name}", name, text.encode())
+        received = receive_text(self._receiving(), knowledge_base, TextToAdd(text, name, title, metadata or {}))
         if wait:
             self.drain()
         return received
+
+    def add_texts(self, items: Iterable[TextToAdd], *, kb: str | None = None, wait: bool = True) -> AddReport:
+        """Add many texts, a group per transaction; one that cannot be stored is reported, the rest goes on."""
+        received = tuple(receive_texts(self._receiving(), self.knowledge_bases.find(kb), items))
+        if wait:
+            self.drain()
+        return AddReport(received, {})
 
     def preview(self, path: str | os.PathLike[str], chunking: ChunkingConfig | None = None) -> Preview:
         """Show how a file would be read and cut, by the very code that would do it; writes nothing."""
@@ -171,16 +218,19 @@ class Library:
         *,
         kb: str | Sequence[str] | None = None,
         documents: Sequence[str] | None = None,
+        filters: Mapping[str, Any] | None = None,
         top_k: int | None = None,
         arms: Sequence[ArmName] = _ALL_ARMS,
     ) -> SearchResult:
         """Find the passages that answer a question, best first, in one, several or all knowledge bases.
 
-        Whatever fails on the way is named in `degraded`; an empty result says why. Raises
-        `EmptyQuestion`, `KnowledgeBaseNotFound`, `DocumentNotFound` or `InvalidValue`.
+        `filters` names fields of documents and what they must be, as in
+        `{"author": ["Wang", "Li"], "year": {"from": 2020}, "path": {"prefix": "/notes/"}}`. Whatever
+        fails on the way is named in `degraded`; an empty result says why. Raises `EmptyQuestion`,
+        `KnowledgeBaseNotFound`, `DocumentNotFound`, `InvalidFilter` or `InvalidValue`.
         """
         options = SearchOptions(self.settings.search.top_k if top_k is None else top_k, frozenset(arms))
-        return retrieve(self._retrieving, question, self._scope(kb, documents), options)
+        return retrieve(self._retrieving, question, self._scope(kb, documents, filters), options)
 
     def ask(
         self,
@@ -188,18 +238,22 @@ class Library:
         *,
         kb: str | Sequence[str] | None = None,
         documents: Sequence[str] | None = None,
+        filters: Mapping[str, Any] | None = None,
     ) -> Answer:
-        """Answer a question with sentences from the documents, verbatim, each with its citation."""
+        """Answer a question with sentences from the documents, verbatim, each with its citation.
+
+        What is looked into, and what is raised, is as in `search`.
+        """
         options = SearchOptions(self.settings.search.top_k)
-        return answer(self._retrieving, question, self._scope(kb, documents), options)
+        return answer(self._retrieving, question, self._scope(kb, documents, filters), options)
 
     def trace(self, trace_id: str) -> JsonObject:
         """What happened to one question: every stage, list and decision. Raises `TraceNotFound`."""
-        with self._database.read() as tx:
+        with self._database.traces.read() as tx:
             return journal.trace(tx, LOCAL_PRINCIPAL, trace_id)
 
     def traces(self, limit: int = 20) -> list[JsonObject]:
-        with self._database.read() as tx:
+        with self._database.traces.read() as tx:
             return journal.recent_traces(tx, LOCAL_PRINCIPAL, limit)
 
     # --- Working ---------------------------------------------------------------------------------
@@ -212,7 +266,7 @@ class Library:
         """
         if max_jobs is not None and max_jobs < 1:
             raise InvalidValue(what="The number of jobs", value=max_jobs, reason="it must be at least 1")
-        self._forget_old_traces()
+        self._keep_up()
         # A bound on jobs is one worker's to keep.
         count = self.settings.worker.threads if max_jobs is None else 1
         with ExitStack() as running:
@@ -221,7 +275,7 @@ class Library:
 
     def work(self, watch: Callable[[Progress], None] | None = None) -> None:
         """Work until `stop_working` or Ctrl-C."""
-        self._forget_old_traces()
+        self._keep_up()
         with ExitStack() as running:
             workers = [running.enter_context(self._worker()) for _ in range(self.settings.worker.threads)]
             _watched(workers, lambda worker: worker.run(), self._watcher(watch))
@@ -254,10 +308,12 @@ class Library:
     ) -> None:
         self.close()
 
-    def _scope(self, kb: str | Sequence[str] | None, documents: Sequence[str] | None) -> Scope:
+    def _scope(
+        self, kb: str | Sequence[str] | None, documents: Sequence[str] | None, filters: Mapping[str, Any] | None
+    ) -> Scope:
         names = (kb,) if isinstance(kb, str) else tuple(kb) if kb is not None else None
         ids = tuple(self.documents.find(name).document.id for name in documents) if documents is not None else None
-        return Scope(LOCAL_PRINCIPAL, names, ids)
+        return Scope(LOCAL_PRINCIPAL, names, ids, conditions=read_filters(filters or {}))
 
     def _receiving(self) -> Receiving:
         return Receiving(self._database, self._blobs, self.settings.limits.file_bytes, new_id)
@@ -265,10 +321,25 @@ class Library:
     def _watcher(self, watch: Callable[[Progress], None] | None) -> Callable[[], None] | None:
         return None if watch is None else lambda: watch(self.jobs.progress())
 
+    def _keep_up(self) -> None:
+        """What a worker begins with: what is to be read again, and what has been kept long enough."""
+        self._forget_old_traces()
+        try:
+            self.knowledge_bases.catch_up()
+            enqueue_purges(self._database, new_id, self._superseded_ms)
+            forget_leftovers(self._blobs)
+        except StorageError as error:
+            # Housekeeping may wait; what was asked for meets the same error and answers for it.
+            _LOG.info("some housekeeping was left to the next worker: %s", error.message)
+
+    @property
+    def _superseded_ms(self) -> int:
+        return self.settings.retention.superseded_days * 86_400_000
+
     def _forget_old_traces(self) -> None:
         kept_ms = self.settings.retention.trace_days * 86_400_000
         try:
-            with self._database.write(durable=False) as tx:
+            with self._database.traces.write(durable=False) as tx:
                 journal.forget_traces(tx, tx.now - kept_ms)
         except StorageError as error:
             # Housekeeping may wait; what was asked for meets the same error and answers for it.
@@ -291,16 +362,30 @@ class _RunningWorker:
         ingesting = Ingesting(library._database, library._blobs, self._reader, new_id, _program())
         embedding = Embedding(library._database, library.models.embedder, library.models.call_seconds, new_id)
 
-        def do_ingest(work: Work) -> None:
-            ingest(ingesting, work)
+        def do_ingest(works: Sequence[Work]) -> list[Failure]:
+            return ingest(ingesting, works)
 
-        def do_embed(work: Work) -> None:
-            embed(embedding, work)
+        def do_embed(works: Sequence[Work]) -> list[Failure]:
+            for work in works:
+                embed(embedding, work)
+            return []
 
-        def do_purge(work: Work) -> None:
-            purge(library._database, library._blobs, work)
+        def do_purge(works: Sequence[Work]) -> list[Failure]:
+            for work in works:
+                purge(library._database, library._blobs, work, library._superseded_ms)
+            return []
 
-        perform: dict[JobKind, Callable[[Work], None]] = {"ingest": do_ingest, "embed": do_embed, "purge": do_purge}
+        def do_reread(works: Sequence[Work]) -> list[Failure]:
+            for work in works:
+                reread(library._database, work)
+            return []
+
+        perform: dict[JobKind, Perform] = {
+            "ingest": do_ingest,
+            "reread": do_reread,
+            "embed": do_embed,
+            "purge": do_purge,
+        }
         limits = WorkerLimits(
             settings.worker.lease_seconds,
             settings.worker.stall_seconds,

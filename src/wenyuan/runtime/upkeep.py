@@ -9,23 +9,25 @@ import re
 import resource
 import shutil
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Literal
 
 from wenyuan.config import FILE_NAME, Settings
-from wenyuan.errors import BuiltInModelMissing, ConfigurationError
+from wenyuan.errors import BuiltInModelMissing, ConfigurationError, StorageError
 from wenyuan.flows.embed import fingerprint
+from wenyuan.flows.reread import count_behind, forgotten_rereading
 from wenyuan.providers.e5.convert import is_converted
 from wenyuan.providers.e5.weights import find_weights
 from wenyuan.providers.keys import resolve_key
 from wenyuan.providers.settings import EmbeddingModelSettings
 from wenyuan.runtime.models import Models, cache_directory
-from wenyuan.store import indexes, knowledge_bases, queue
+from wenyuan.store import indexes, journal, knowledge_bases, queue
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import check_library
-from wenyuan.store.database import Database
+from wenyuan.store.checking.invariants import DATABASE_SOUND
+from wenyuan.store.database import Database, Reading
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.types import LOCAL_PRINCIPAL, KnowledgeBase, Scope
 
@@ -47,7 +49,9 @@ class Finding:
 
 def check(database: SqliteDatabase, blobs: BlobDirectory) -> list[Finding]:
     """Every invariant of a library that does not hold; nothing is changed."""
-    return [Finding(one.code, one.severity, one.message, one.hint) for one in check_library(database, blobs)]
+    violations = [Finding(one.code, one.severity, one.message, one.hint) for one in check_library(database, blobs)]
+    damaged = any(one.code == DATABASE_SOUND.code for one in violations)
+    return violations if damaged else [*violations, *_behind(database, forgotten_rereading)]
 
 
 def doctor(path: Path, settings: Settings, database: SqliteDatabase, models: Models) -> list[Finding]:
@@ -62,6 +66,8 @@ def doctor(path: Path, settings: Settings, database: SqliteDatabase, models: Mod
         *_models(settings, database, models),
         _memory(settings),
         *_work(database),
+        *_behind(database, count_behind),
+        _traces(database),
     ]
 
 
@@ -97,7 +103,7 @@ def _required() -> list[str]:
 
 
 def _folder(path: Path) -> Finding:
-    closed = [one for one in (path, *path.glob("wenyuan.db*"), path / "blobs") if not os.access(one, os.W_OK)]
+    closed = [one for one in (path, *path.glob("*.db*"), path / "blobs") if not os.access(one, os.W_OK)]
     if closed:
         hint = "Check the owner and permissions of the folder, and that its disk is not read-only."
         return Finding("folder-read-only", "error", f"{closed[0]} cannot be written.", hint)
@@ -232,3 +238,23 @@ def _work(database: Database) -> Iterator[Finding]:
         if number:
             message = f"{number} documents of {name} could not be read."
             yield Finding("documents-failed", "warning", message, f"`wenyuan docs list --kb {name}` says why.")
+
+
+def _behind(database: Database, count: Callable[[Reading, str], int]) -> Iterator[Finding]:
+    """Documents that were read by other rules than today's, as `count` counts them."""
+    with database.read() as tx:
+        behind = {base.name: count(tx, base.id) for base in knowledge_bases.permitted(tx, Scope(LOCAL_PRINCIPAL))}
+    for name, number in behind.items():
+        if number:
+            message = f"{number} documents of {name} were read by older rules; they are found by those."
+            hint = f"The next worker reads them again; `wenyuan kb refresh-aliases {name}` does so now."
+            yield Finding("rules-behind", "warning", message, hint)
+
+
+def _traces(database: Database) -> Finding:
+    try:
+        with database.traces.read() as tx:
+            count = journal.count(tx)
+    except StorageError as error:
+        return Finding("traces", "warning", f"Searches go on without traces. {error.message}", error.advice)
+    return Finding("traces", "ok", f"The traces of {count} searches are kept.")

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
-from wenyuan.errors import DocumentNotFound
+from wenyuan.errors import DocumentNotFound, InvalidValue
 from wenyuan.types import Problem
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def add(
     *paths: Annotated[Path, Parameter(required=True)],
     kb: str | None = None,
     exclude: list[str] | None = None,
+    meta: list[str] | None = None,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
     session: Given,
 ) -> int:
@@ -60,6 +61,9 @@ def add(
         Knowledge base to add to; else the default one.
     exclude
         Glob pattern of names or paths to leave out; may be given several times.
+    meta
+        What is known of these files, as `name=value`; may be given several times. A date, a version or an author
+        given here is found like one that stands in the file, and goes before it.
     wait
         Read and embed the files now (the default), or leave that to `wenyuan worker`.
     """
@@ -71,6 +75,7 @@ def add(
                     *paths,
                     kb=kb,
                     exclude=exclude or (),
+                    metadata=_metadata(meta),
                     wait=wait,
                     watch=watch,
                     on_received=lambda one: watch.received() if one.outcome not in (None, "unchanged") else None,
@@ -82,6 +87,15 @@ def add(
         summary = _summary(library, kb, taken, dict(report.passed_over), settled=wait)
     session.show(summary, lambda: _show_summary(session, summary))
     return DOCUMENT_AT_FAULT if summary.failed else OK
+
+
+def _metadata(pairs: list[str] | None) -> dict[str, str] | None:
+    if pairs is None:
+        return None
+    for pair in pairs:
+        if "=" not in pair:
+            raise InvalidValue(what="--meta", value=pair, reason="it must be a name, an equals sign and a value")
+    return {name.strip(): value.strip() for name, _, value in (pair.partition("=") for pair in pairs)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,11 +26,13 @@ _GROUPS = {
     "kb": "wenyuan.doors.cli.knowledge_bases:commands",
     "docs": "wenyuan.doors.cli.documents:commands",
     "jobs": "wenyuan.doors.cli.jobs:commands",
+    "eval": "wenyuan.doors.cli.evaluating:commands",
 }
 _GROUP_HELP = {
     "kb": "Knowledge bases: documents that are searched together, cut and embedded alike.",
     "docs": "Documents: how they stand, their passages, and the way back to a cited place.",
     "jobs": "Jobs: what is being done, what waits, and what went wrong.",
+    "eval": "Evaluation: questions with known answers, asked and measured again and again.",
 }
 
 

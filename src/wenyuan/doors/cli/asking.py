@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Literal
 
+from wenyuan.doors.cli.filtering import FilterOption, filters_of
 from wenyuan.doors.cli.output import Part, one_line
 from wenyuan.doors.cli.places import anchor_label, citation_label, clickable, heading_label
 from wenyuan.doors.cli.session import OK, Given, Session
@@ -22,6 +23,7 @@ def search(
     *,
     kb: list[str] | None = None,
     document: list[str] | None = None,
+    filters: FilterOption = None,
     top_k: int | None = None,
     arm: list[Arm] | None = None,
     full: bool = False,
@@ -37,6 +39,9 @@ def search(
         Knowledge base to search; may be given several times. Else all that are not archived.
     document
         Document to search, by id, path or name; may be given several times.
+    filters
+        Field of documents and what it must be: FIELD=VALUE, FIELD=A,B for any of several values, FIELD=2020..2024
+        for a range of numbers or dates, FIELD=PREFIX*; may be given several times.
     top_k
         How many passages to show at most.
     arm
@@ -46,12 +51,21 @@ def search(
     """
     arms: dict[str, Sequence[ArmName]] = {"arms": arm} if arm else {}
     with session.open() as library:
-        result = library.search(question, kb=kb, documents=document, top_k=top_k, **arms)
+        asked = filters_of(filters)
+        result = library.search(question, kb=kb, documents=document, filters=asked, top_k=top_k, **arms)
     session.show(result, lambda: _show_result(session, result, full))
     return OK
 
 
-def ask(question: str, /, *, kb: list[str] | None = None, document: list[str] | None = None, session: Given) -> int:
+def ask(
+    question: str,
+    /,
+    *,
+    kb: list[str] | None = None,
+    document: list[str] | None = None,
+    filters: FilterOption = None,
+    session: Given,
+) -> int:
     """Answer a question with sentences from the documents, word for word, each with its place.
 
     Parameters
@@ -62,9 +76,12 @@ def ask(question: str, /, *, kb: list[str] | None = None, document: list[str] | 
         Knowledge base to search; may be given several times. Else all that are not archived.
     document
         Document to answer from, by id, path or name; may be given several times.
+    filters
+        Field of documents and what it must be: FIELD=VALUE, FIELD=A,B for any of several values, FIELD=2020..2024
+        for a range of numbers or dates, FIELD=PREFIX*; may be given several times.
     """
     with session.open() as library:
-        answer = library.ask(question, kb=kb, documents=document)
+        answer = library.ask(question, kb=kb, documents=document, filters=filters_of(filters))
     session.show(answer, lambda: _show_answer(session, answer))
     return OK
 

@@ -26,17 +26,19 @@ commands = App(name="docs", help="Documents: how they stand, their passages, and
 
 
 @commands.command(name="list")
-def show_all(*, kb: str | None = None, session: Given) -> int:
+def show_all(*, kb: str | None = None, paths: bool = False, session: Given) -> int:
     """List the documents of a knowledge base and how each stands.
 
     Parameters
     ----------
     kb
         Name or id of the knowledge base; else the default one.
+    paths
+        Show where each was added from; without this, only where several have the same name.
     """
     with session.open() as library:
         views = list(_all(library, kb))
-    session.show(views, lambda: _show_list(session, views))
+    session.show(views, lambda: _show_list(session, views, paths=paths))
     return OK
 
 
@@ -210,15 +212,16 @@ def _semantic(session: Session, view: DocumentView) -> Part:
     return f"{text} {semantic.done}/{semantic.total}" if counted else text, _STYLES.get(semantic.state, "")
 
 
-def _show_list(session: Session, views: list[DocumentView]) -> None:
+def _show_list(session: Session, views: list[DocumentView], *, paths: bool) -> None:
     say = session.say
     if not views:
         session.out.line(say("docs.none"), session.command(say("next.add")), whole=True)
         return
     out, noticed = session.out, any(view.latest.notices for view in views)
+    paths = paths or len({view.document.name for view in views}) < len(views)
     columns = [
         Column(say("column.id"), whole=True),
-        Column(say("column.name")),
+        Column(say("column.source" if paths else "column.name")),
         Column(say("column.state"), whole=True),
         Column(say("column.semantic"), whole=True),
         Column(say("column.chunks"), "right", whole=True),
@@ -228,7 +231,8 @@ def _show_list(session: Session, views: list[DocumentView]) -> None:
     ]
     rows: list[list[Part]] = []
     for view in views:
-        row = [view.document.id, view.document.name, _state(session, view), _semantic(session, view)]
+        name = view.document.source if paths else view.document.name
+        row = [view.document.id, name, _state(session, view), _semantic(session, view)]
         row.append(str(view.latest.chunk_count))
         row += [str(len(view.latest.notices))] if noticed else []
         rows.append(row if out.is_terminal else [*row, session.reason(_problem(view))])

@@ -15,6 +15,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     # --- The request must change ---
     "invalid-value": ("{what} 的值 {value!r} 不合适：{reason}。", "换一个合适的值再试。"),
     "empty-question": ("问题是空的。", "写几个词、一个日期、一个版本号或一个名称来查找。"),
+    "invalid-filter": (
+        "不能按 {field!r} 这样筛选：{reason}。",
+        "请给 {field!r} 一个值、几个值、一个有 `from` 和 `to` 的范围，或一个 `prefix` 前缀。",
+    ),
     "path-not-found": ("{path} 没有文件或文件夹。", "检查拼写；相对路径从当前文件夹算起。"),
     "kb-not-found": (
         "没有名为 {name!r} 的知识库。",
@@ -37,6 +41,23 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "job-not-found": ("没有任务 {job!r}。", "`wenyuan jobs list` 列出任务和编号。"),
     "trace-not-found": ("没有检索记录 {trace!r}。", "每次检索都会显示记录编号；记录只保留一段时间。"),
+    "evaluation-set-invalid": (
+        "{path} 第 {line} 行：{reason}。",
+        "请改正那一行；docs/how-to-evaluate.md 说明评测集的格式。",
+    ),
+    "pack-not-imported": (
+        "{path} 的文档不在这个资料库里：没有名为 {name!r} 的知识库。",
+        "`wenyuan eval import {folder}` 导入这些文档；或用 `--kb` 指明已有它们的知识库。",
+    ),
+    "evaluation-run-not-found": ("没有评测记录 {run!r}。", "`wenyuan eval report` 列出评测记录和编号。"),
+    "expectation-missing": (
+        "没有说明 {question!r} 应当找到什么。",
+        "用 `--expect` 指明一个文档、检索结果中的一个段落，或 nothing。",
+    ),
+    "nothing-to-cancel": (
+        "文档 {document!r} 没有正在进行的处理。",
+        "`wenyuan docs show {document}` 说明它的状态；`wenyuan docs delete {document}` 把它移出资料库。",
+    ),
     "nothing-to-retry": ("文档 {document!r} 没有失败。", "`wenyuan docs show {document}` 说明它的状态。"),
     # --- The configuration must change ---
     "configuration-invalid": (

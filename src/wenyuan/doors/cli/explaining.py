@@ -12,8 +12,7 @@ from wenyuan.doors.cli.places import anchor_label
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.types import Anchor, JsonObject
 
-_ARMS = ("structured", "keyword", "vector")
-_SCORES = {"structured": "strength", "keyword": "bm25", "vector": "cosine"}
+_SCORES = {"structured": "strength", "keyword": "bm25", "keyword_rewrite": "bm25", "vector": "cosine"}
 _BAR_WIDTH = 24
 
 
@@ -41,12 +40,17 @@ def _show(session: Session, body: JsonObject) -> None:
     out.line((say("explain.trace"), "bold"), f"{body['id']}  {body['at']}  {body['total_ms']:.1f} ms", whole=True)
     bases = say("list.separator").join(_base(session, base) for base in body["knowledge_bases"])
     out.line((say("explain.searched"), "bold"), bases or "-")
+    if body["rewritten"] is not None:
+        out.line((say("explain.rewritten"), "bold"), body["rewritten"])
     _show_reading(session, body["plan"])
     _show_stages(session, body["stages"], body["total_ms"])
+    _show_frequencies(session, body["candidates"])
     for candidates in body["candidates"]:
         _show_candidates(session, candidates, body["hits"])
+    _show_weighed(session, body["weighed"], body["candidates"], body["hits"])
     _show_dropped(session, body["stages"])
     _show_hits(session, body["hits"])
+    _show_grounding(session, body["grounding"])
     if body["why_empty"] is not None:
         out.line((say("explain.why-empty"), "bold"), body["why_empty"]["code"])
     out.line((body["explanation"], "bold"))
@@ -66,6 +70,8 @@ def _show_reading(session: Session, plan: Mapping[str, Any]) -> None:
     for date in plan["dates"]:
         days = date["first"] if date["first"] == date["last"] else f"{date['first']} … {date['last']}"
         out.line(say("explain.date"), (date["text"], "cyan"), f" → {days} ({date['reading']})", indent=2)
+    if plan["as_of"]:
+        out.line(say("explain.as-of"), (plan["as_of"], "cyan"), indent=2)
     for name in ("versions", "codes", "names", "phrases", "excluded", "tokens", "aliases", "notes"):
         if plan[name]:
             out.line(say(f"explain.{name}"), ("  ".join(plan[name]), "cyan"), indent=2)
@@ -116,14 +122,14 @@ def _show_candidates(session: Session, candidates: Mapping[str, Any], hits: Sequ
     names = candidates["documents"]
     out.line("")
     out.line((say("explain.candidates", kb=candidates["knowledge_base"]), "bold"))
-    lists = [candidates[arm] for arm in _ARMS]
-    if not any(lists):
+    arms = [arm for arm in _SCORES if candidates[arm]]
+    if not arms:
         out.line(say("explain.no-candidates"), indent=2)
     else:
-        columns = [Column("", "right"), *(Column(f"{say(f'arm.{arm}')} ({_SCORES[arm]})") for arm in _ARMS)]
+        columns = [Column("", "right"), *(Column(f"{say(f'arm.{arm}')} ({_SCORES[arm]})") for arm in arms)]
         rows: list[list[Part]] = []
-        for rank, row in enumerate(zip_longest(*lists), start=1):
-            cells = [_candidate(arm, one, places, names) for arm, one in zip(_ARMS, row, strict=True)]
+        for rank, row in enumerate(zip_longest(*(candidates[arm] for arm in arms)), start=1):
+            cells = [_candidate(arm, one, places, names) for arm, one in zip(arms, row, strict=True)]
             rows.append([str(rank), *cells])
         out.table(columns, rows)
     if candidates["best_similarity"] is not None:
@@ -137,6 +143,55 @@ def _candidate(arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int
     if one["chunk"] not in places:
         return f"{names.get(one['chunk'], '#' + str(one['key']))} {score}", "dim"
     return f"[{places[one['chunk']]}] {names[one['chunk']]} {score}", "bold"
+
+
+def _show_frequencies(session: Session, lists: Sequence[Mapping[str, Any]]) -> None:
+    """In how many passages each token that was searched stands: what is in none cannot have been matched."""
+    for candidates in lists:
+        if candidates["frequency"]:
+            say, out = session.say, session.out
+            out.line("")
+            title = say("explain.frequencies", size=candidates["size"], kb=candidates["knowledge_base"])
+            out.line((title, "bold"))
+            rarest = sorted(candidates["frequency"].items(), key=lambda counted: (counted[1], counted[0]))
+            out.line("  ".join(f"{token} {count}" for token, count in rarest), indent=2)
+
+
+def _show_weighed(
+    session: Session,
+    weighed: Sequence[Mapping[str, Any]],
+    lists: Sequence[Mapping[str, Any]],
+    hits: Sequence[Mapping[str, Any]],
+) -> None:
+    """What the candidates are worth and why: the words and the meaning that ranked them."""
+    if not weighed:
+        return
+    say, out = session.say, session.out
+    places = {hit["chunk"]: str(rank) for rank, hit in enumerate(hits, start=1)}
+    names = {chunk: name for candidates in lists for chunk, name in candidates["documents"].items()}
+    columns = [
+        Column(say("explain.hit"), "right"),
+        Column(say("explain.document")),
+        *(Column(say(f"explain.weighed.{name}"), "right") for name in ("score", "covered", "sentence", "cosine")),
+        Column(say("explain.weighed.exactness")),
+    ]
+    rows: list[list[Part]] = []
+    for one in weighed:
+        cosine = "" if one["cosine"] is None else f"{one['cosine']:.3f}"
+        exactness = "" if one["exactness"] == "none" else say(f"exactness.{one['exactness']}")
+        shares = [f"{one[name]:.0%}" for name in ("covered", "sentence")]
+        document = names.get(one["chunk"], one["chunk"])
+        rows.append([places.get(one["chunk"], ""), document, f"{one['score']:.3f}", *shares, cosine, exactness])
+    out.line("")
+    out.line((say("explain.weighed"), "bold"))
+    out.table(columns, rows)
+
+
+def _show_grounding(session: Session, grounding: Mapping[str, Any]) -> None:
+    say = session.say
+    value = say(f"explain.grounding.{grounding['verdict']}", value=f"{grounding['value']:.2f}")
+    missing = say("explain.missing", what=say("list.separator").join(grounding["missing"]))
+    session.out.line((say("explain.grounding"), "bold"), value, f" {missing}" if grounding["missing"] else "")
 
 
 def _show_dropped(session: Session, stages: Sequence[Mapping[str, Any]]) -> None:
@@ -163,4 +218,6 @@ def _show_hits(session: Session, hits: Sequence[Mapping[str, Any]]) -> None:
             facts.append(say(f"exactness.{hit['exactness']}"))
         out.line((f"{rank}  ", "bold"), (one_line(hit["document"]), "bold cyan"), f"  {place}", indent=2)
         out.line(f"{' · '.join(facts)}  ", (hit["chunk"], "dim"), indent=5)
+        if hit["matched"]:
+            out.line(say("explain.matched"), ("  ".join(hit["matched"]), "cyan"), indent=5)
     out.line("")

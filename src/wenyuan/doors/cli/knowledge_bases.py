@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from pathlib import Path
+from shlex import quote
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
+from wenyuan.doors.cli.adding import show_interrupted
 from wenyuan.doors.cli.output import Column
-from wenyuan.doors.cli.session import OK, Given, Session
+from wenyuan.doors.cli.progress import Watching
+from wenyuan.doors.cli.session import INTERRUPTED, OK, Given, Session
+from wenyuan.errors import InvalidValue
 from wenyuan.types import ChunkingConfig, KnowledgeBase
 
 if TYPE_CHECKING:
     from wenyuan.runtime.knowledge_bases import KnowledgeBaseView
+    from wenyuan.runtime.library import Library
+
+Words = TypeVar("Words", str, list[str])
 
 _NO_MODEL = "none"
 
@@ -128,6 +138,142 @@ def delete(name: str, /, *, yes: bool = False, session: Given) -> int:
     return OK
 
 
+@commands.command(name="refresh-aliases")
+def refresh_aliases(
+    kb: str | None = None,
+    /,
+    *,
+    path: Path | None = None,
+    everything: Annotated[bool, Parameter(name="--all", negative="")] = False,
+    wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
+    session: Given,
+) -> int:
+    """Read stored passages again by today's rules, for the words, dates and codes they are found by.
+
+    Text and vectors stay as they are, and what was read before is found until then. A worker does this by itself
+    for documents that were read by an older version or before the dictionary was changed.
+
+    Parameters
+    ----------
+    kb
+        Its name or id; else the default one.
+    path
+        Read only documents again whose path begins with this.
+    everything
+        Read documents again that need it, and those that do not.
+    wait
+        Do it now (the default), or leave it to `wenyuan worker`.
+    """
+    with session.open() as library:
+        base = library.knowledge_bases.find(kb)
+        prefix = os.path.abspath(path) if path is not None else ""
+        queued = library.knowledge_bases.refresh_aliases(base.id, prefix, everything=everything)
+        return _reread(session, library, base.id, {"knowledge_base": base.name, "queued": queued}, wait=wait)
+
+
+@commands.command
+def dictionary(
+    kb: str,
+    action: Literal["add", "remove", "list"],
+    /,
+    *terms: str,
+    wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
+    session: Given,
+) -> int:
+    """Words of your field that are never split: `wenyuan kb dictionary KB add 转换体验课`.
+
+    A question that holds such a word asks for it whole, as soon as every document was read again with it.
+
+    Parameters
+    ----------
+    kb
+        Name or id of the knowledge base.
+    action
+        `add`, `remove` or `list`.
+    terms
+        The words.
+    wait
+        Read the documents again now (the default), or leave it to `wenyuan worker`.
+    """
+    with session.open() as library:
+        bases = library.knowledge_bases
+        queued = 0
+        if action == "add":
+            queued = bases.add_terms(kb, _given(terms))
+        elif action == "remove":
+            queued = bases.remove_terms(kb, _given(terms))
+        view = bases.show(kb)
+        known = view.vocabulary.terms
+        if action == "list":
+            session.show({"terms": known}, lambda: _show_words(session, known))
+            return OK
+        done = {"knowledge_base": view.knowledge_base.name, "terms": known, "queued": queued}
+        return _reread(session, library, view.knowledge_base.id, done, wait=wait)
+
+
+@commands.command
+def synonyms(kb: str, action: Literal["add", "remove", "list"], /, *groups: str, session: Given) -> int:
+    """Writings of one thing: `wenyuan kb synonyms KB add 人工智能=AI="artificial intelligence"`.
+
+    A question that says one of them asks for the others as well, from now on.
+
+    Parameters
+    ----------
+    kb
+        Name or id of the knowledge base.
+    action
+        `add`, `remove` or `list`.
+    groups
+        Groups of synonyms, each joined by equals signs.
+    """
+    given = [group.split("=") for group in groups]
+    with session.open() as library:
+        if action == "add":
+            library.knowledge_bases.add_synonyms(kb, _given(given))
+        elif action == "remove":
+            library.knowledge_bases.remove_synonyms(kb, _given(given))
+        known = library.knowledge_bases.show(kb).vocabulary.synonyms
+    session.show({"synonyms": known}, lambda: _show_words(session, ["=".join(group) for group in known]))
+    return OK
+
+
+def _given(words: Sequence[Words]) -> Sequence[Words]:
+    if not words:
+        raise InvalidValue(what="The number of words", value=0, reason="at least one must be given")
+    return words
+
+
+def _reread(session: Session, library: Library, kb: str, done: dict[str, Any], *, wait: bool) -> int:
+    """Do what was queued, and say what is left of it."""
+    if wait and done["queued"]:
+        try:
+            with Watching(session) as watch:
+                library.drain(watch=watch)
+        except KeyboardInterrupt:
+            show_interrupted(session, library)
+            return INTERRUPTED
+    done["behind"] = library.knowledge_bases.show(kb).behind
+    session.show(done, lambda: _show_reread(session, done))
+    return OK
+
+
+def _show_reread(session: Session, done: dict[str, Any]) -> None:
+    say, queued, behind = session.say, done["queued"], done["behind"]
+    if not queued:
+        session.out.line(say("kb.nothing-to-reread"))
+    elif behind:
+        session.out.line(say("kb.to-reread", n=behind), session.command("worker --drain"), whole=True)
+    else:
+        session.out.line(say("kb.reread", n=queued))
+
+
+def _show_words(session: Session, words: Sequence[str]) -> None:
+    for word in words:
+        session.out.line(word)
+    if not words:
+        session.out.line(session.say("kb.no-words"))
+
+
 def _confirmed(session: Session, view: KnowledgeBaseView) -> bool:
     if session.json or not sys.stdin.isatty() or not session.notes.is_terminal or not _total(view):
         return True
@@ -179,7 +325,12 @@ def _show_one(session: Session, view: KnowledgeBaseView) -> None:
         ("column.model", _model(session, base)),
         ("column.chunking", say("kb.chunking", n=base.chunking.target_columns, overlap=base.chunking.overlap_columns)),
         ("column.tags", say("list.separator").join(base.tags)),
+        ("column.terms", str(len(view.vocabulary.terms) or "")),
+        ("column.synonyms", str(len(view.vocabulary.synonyms) or "")),
     ]
     for title, value in facts:
         if value:
             session.out.line((f"{say(title)}: ", "bold"), str(value))
+    if view.behind:
+        command = session.command(f"kb refresh-aliases {quote(base.name)}")
+        session.out.line((say("note"), "bold yellow"), say("kb.behind", n=view.behind), command, whole=True)

@@ -123,6 +123,12 @@ def write_json(value: Any) -> None:
     sys.stdout.buffer.flush()
 
 
+def json_line(value: Any) -> str:
+    """One value as a line of JSON Lines."""
+    text = json.dumps(as_json(value), ensure_ascii=False, separators=(",", ":"))
+    return text.encode("utf-8", errors="backslashreplace").decode() + "\n"
+
+
 def as_json(value: Any) -> Any:
     """The same value of objects, arrays and numbers: a dataclass becomes an object of its fields."""
     if is_dataclass(value) and not isinstance(value, type):

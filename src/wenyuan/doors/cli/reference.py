@@ -14,6 +14,7 @@ from cyclopts import App
 from rich.console import Console
 
 from wenyuan.doors.cli.application import application
+from wenyuan.doors.cli.session import REGRESSED
 from wenyuan.errors import (
     ConfigurationError,
     DocumentError,
@@ -70,6 +71,7 @@ _INTRODUCTION = """\
 def reference() -> str:
     """The page, in Markdown."""
     codes = [f"| {kind.exit_code} | {meaning} |" for kind, meaning in _EXIT_CODES]
+    codes += [f"| {REGRESSED} | an evaluation is not good enough: see `wenyuan eval run` |"]
     codes += ["| 130 | interrupted by Ctrl-C |", "| 141 | whoever read the output had seen enough |"]
     pages = [f"## `{' '.join(path)}`\n\n```text\n{page}\n```\n" for path, page in _pages()]
     return dedent(_INTRODUCTION) + "\n".join(codes) + "\n\n" + "\n".join(pages)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Loaded when a library is opened: printing help must not load what reads, searches and embeds.
 _RUNTIME = "wenyuan.runtime.library"
 
-OK, DOCUMENT_AT_FAULT, INTERRUPTED = 0, 4, 130
+OK, DOCUMENT_AT_FAULT, REGRESSED, INTERRUPTED = 0, 4, 7, 130
 
 
 @dataclass(frozen=True, slots=True)
