@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import pytest
 
 from wenyuan.runtime.library import Library
 from wenyuan.types import ArmName, Hit, SearchResult
@@ -69,13 +66,3 @@ def assert_first(shelf: Shelf, question: str, expected: Sequence[str], arms: Seq
     # Which of equals comes first is no more than the order in which they were added.
     equals = [name_of(hit) for hit in others if (hit.exactness, hit.score) == (last.exactness, last.score)]
     assert equals == [], f"{question!r} found {found}"
-
-
-def with_defects(rows: Iterable[Sequence[Any]], defects: Mapping[str, str]) -> list[Any]:
-    """Rows of parameters, of which those that hold a key of `defects` are expected to fail, for its reason."""
-    marked = []
-    for row in rows:
-        reason = next((defects[value] for value in row if isinstance(value, str) and value in defects), None)
-        marks = [pytest.mark.xfail(strict=True, raises=AssertionError, reason=reason)] if reason else []
-        marked.append(pytest.param(*row, marks=marks))
-    return marked
