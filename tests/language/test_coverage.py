@@ -68,3 +68,17 @@ def test_every_form_of_a_word_counts(text: str) -> None:
 def test_aliases_and_an_empty_question_are_worth_nothing() -> None:
     assert CoverageReader({"§d20260414": 5.0}).read([], "2026-04-14").whole == 0.0
     assert CoverageReader({}).read(["a"], "b").sentence == 0.0
+
+
+def test_what_is_held_under_another_writing_counts_and_a_longer_version_is_not_held() -> None:
+    weights = {"kb": 1.0, "5034441": 1.0, "5．36．0－5": 1.0}
+    reader = CoverageReader(weights, named={"code": 2.0}, values=["kb5034441", "5.36.0"])
+    held = reader.read([], "KB5034441", held=("code",))
+    assert held.matched == {"kb", "5034441"}
+    assert held.whole == pytest.approx(4 / 5)
+    assert reader.read([], "KB5034441").whole == 0.0
+
+
+def test_a_name_in_one_word_holds_its_parts() -> None:
+    reader = CoverageReader({"access": 1.0, "token": 1.0}, joined=["accesstoken"])
+    assert reader.read([], "accessToken").whole == 1.0

@@ -282,3 +282,13 @@ def test_identifiers_are_located_where_they_stand(text: str) -> None:
     assert all(identifier.tokens and all(identifier.tokens) for identifier, _, _ in located)
     for _, start, end in located:
         assert 0 <= start < end <= len(text)
+
+
+@pytest.mark.parametrize("text", [":issue:`1422`", "see /a/b/issues/1422", "bug:1422", "(#1422)", "Issue #1422"])
+def test_an_issue_number_is_one_however_a_markup_writes_it(text: str) -> None:
+    assert ("code", "#1422") in [(found.kind, found.value) for found in identifiers(text)]
+
+
+@pytest.mark.parametrize("text", ["the issue: 3 people", "a/1422", "tissue:`1422`", "time: 1422"])
+def test_another_number_is_none(text: str) -> None:
+    assert not [found for found in identifiers(text) if found.value.startswith("#")]

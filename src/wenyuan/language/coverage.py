@@ -118,7 +118,7 @@ def _wanted(token: str, weight: float) -> _Wanted:
 
 def _is_part(one: _Wanted, value: str) -> bool:
     """Whether a token of the question is a part of a version or code that it names."""
-    return all(part in value for part in _word.findall(one.written))
+    return "".join(_word.findall(one.written)) in "".join(_word.findall(value))
 
 
 def _places(wanted: _Wanted, folded: str) -> Iterator[int]:

@@ -101,14 +101,14 @@ _ABBREVIATIONS = frozenset(
 _number = re.compile(r"[0-9]++(?:\.[0-9]++)*+")
 _LONGEST_LEAD = 16
 _LAST_OF_VERSION_LEAD = frozenset("nNrRe.本号:：vV")
-_LAST_OF_ISSUE_LEAD = frozenset("#egt单單号")
+_LAST_OF_ISSUE_LEAD = frozenset("#egt单單号:`/")
 _version_lead = re.compile(
     r"(?:(?<![A-Za-z])(?:[Vv]er(?:sion|\.)?|VER(?:SION)?|[Rr]elease)|版本号?)\s?[:：]?\s?[Vv]?\Z"
 )
 _code_lead = re.compile(r"(?<![A-Za-z0-9])([A-Z]{2,6})(?:/([A-Z]{1,2})\s?|\s)\Z")
 _code_lead_in_any_case = re.compile(_code_lead.pattern, re.IGNORECASE)
 _JOINTS = frozenset("._/-")
-_issue_lead = re.compile(r"(?:#|(?<![A-Za-z])(?:[Ii]ssue|[Bb]ug|[Tt]icket)\s#?|工[单單]号?\s?)\Z")
+_issue_lead = re.compile(r"(?:#|(?<![A-Za-z])(?:[Ii]ssue|[Bb]ug|[Tt]icket)(?:\s#?|:[#`]?)|/issues/|工[单單]号?\s?)\Z")
 _version_number = re.compile(r"([0-9]{1,4}(?:\.[0-9]{1,8})?)(?![0-9.年]|-[0-9])")
 _code_number = re.compile(r"([0-9]{2,8}(?:-[0-9]{1,6})*)(?![0-9A-Za-z])")
 _year = re.compile(r"(?:19|20)[0-9]{2}(?:-[0-9]{1,2})?(?![0-9-])")
