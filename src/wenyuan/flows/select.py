@@ -49,7 +49,8 @@ def selected(
     low = [one for one in shown if one.score < wanted.least_score]
     dropped += [(one.chunk_key, f"score {one.score:.3f} below {wanted.least_score}") for one in low]
     rest = [one for one in shown if one.chunk_key not in excluded and one.score >= wanted.least_score]
-    kept, repeated = without_duplicates(rest, lambda key: _said(weighed.passages[key]), wanted.top_k + _SPARE)
+    most = wanted.top_k + (_SPARE if wanted.neighbours else 0)
+    kept, repeated = without_duplicates(rest, lambda key: _said(weighed.passages[key]), most)
     names = {key: passage.chunk_id for key, passage in weighed.passages.items()}
     dropped += [(key, f"says the same as {names[other]}") for key, other in repeated]
     surroundings: Mapping[int, tuple[Chunk, ...]] = {}

@@ -22,6 +22,7 @@ from wenyuan.types import Passage, Plan, Scope
 
 _LEAST_POOL = 24
 _SPARE_POOL = 8
+_LANGUAGE_SAMPLE = 240
 _PHRASE = "phrase"
 
 
@@ -96,7 +97,7 @@ def _weigh_one(tx: Reading, reading: _Reading, found: Recall, result: Weighed) -
         result.coverage[key] = coverage
         result.evidence[key] = Evidence(
             chunk_key=key,
-            language=language_of(chunk.text),
+            language=language_of(chunk.text[:_LANGUAGE_SAMPLE]),
             covered=coverage.whole,
             sentence=coverage.sentence,
             bm25=bm25.get(key, 0.0) / reading.summed,
