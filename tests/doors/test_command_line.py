@@ -462,7 +462,7 @@ def many(tmp_path: Path) -> Path:
     return folder
 
 
-FILES = 300
+FILES = 900
 
 
 def started(*arguments: str | Path, until: str) -> subprocess.Popen[str]:

@@ -206,7 +206,8 @@ def test_a_part_of_a_set(library: Library, tmp_path: Path) -> None:
         "release",
     ]
     assert [case.id for case in library.evaluation.run(path, sample=2).cases] == ["meeting", "place"]
-    for wrong in ({"tags": ["none"]}, {"sample": 0}, {"sample": 6}, {"cutoff": 0}, {"cutoff": 101}, {"jobs": 0}):
+    assert len(library.evaluation.run(path, sample=1000).cases) == len(library.evaluation.run(path).cases)
+    for wrong in ({"tags": ["none"]}, {"sample": 0}, {"cutoff": 0}, {"cutoff": 101}, {"jobs": 0}):
         with pytest.raises(InvalidValue):
             library.evaluation.run(path, **wrong)
 

@@ -53,7 +53,7 @@ _EMPTY: Mapping[str, tuple[str, str]] = {
         "找到的最好的段落与问题也相差太远：{best}，至少需要 {floor}。换些词再试。",
     ),
     "all-excluded": (
-        "All {passages} passages that were found hold a word you exclude. Ask without -{words}.",
+        "Every passage that was found ({passages}) holds a word you exclude. Ask without -{words}.",
         "找到的 {passages} 段都含有你排除的词。去掉 -{words} 再问。",
     ),
     "no-match": (

@@ -79,17 +79,17 @@ class EvaluationSet:
 
 
 def part_of(cases: Sequence[Case], tags: Sequence[str], sample: int | None) -> Sequence[Case]:
-    """The cases with any of the tags, all where none is given; and of them so many as `sample`, evenly spread.
+    """The cases with any of the tags, all where none is given; and of them at most `sample`, evenly spread.
 
-    Raises `InvalidValue` where there are none, or too few.
+    Raises `InvalidValue` where there are none, or for a sample below one.
     """
     tagged = [case for case in cases if not tags or not set(tags).isdisjoint(case.tags)]
     if not tagged:
         raise InvalidValue(what="A tag", value=", ".join(tags), reason="no case of this set has it")
-    if sample is None:
+    if sample is not None and sample < 1:
+        raise InvalidValue(what="The sample", value=sample, reason="it must be at least 1")
+    if sample is None or sample >= len(tagged):
         return tagged
-    if not 1 <= sample <= len(tagged):
-        raise InvalidValue(what="The sample", value=sample, reason=f"it must be 1 to {len(tagged)}")
     return [tagged[place * len(tagged) // sample] for place in range(sample)]
 
 
