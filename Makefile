@@ -19,7 +19,7 @@ help:
 	@echo "make demo    a small library is built, searched and asked, offline"
 	@echo "make test    every test but the long ones"
 	@echo "make check   formatting, lint, types, architecture, licences, documents"
-	@echo "make bench   search quality and speed"
+	@echo "make bench   search quality and speed (BENCH_FLAGS=throughput or =durability measures that part alone)"
 	@echo "make soak    the long tests: crashes, fuzzing, load"
 	@echo "make lock    choose the locked versions anew (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make clean   remove the environment and everything that was generated"

@@ -1,25 +1,27 @@
-"""Measure and print: `python -m benchmarks [language] [ingest] [query] [durability] [--sizes 1000,10000,100000]`."""
+"""Measure and print: `python -m benchmarks [language] [ingest] [query] [throughput] [lifecycle] [durability]`.
+
+Without a name, all of them. `--sizes 1000,10000,100000` are those of the query part, `--kills 100` is how often each
+thing is done in the durability part.
+"""
 
 from __future__ import annotations
 
 import argparse
-import tempfile
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import ingest, language, query
+from benchmarks import durability, ingest, language, lifecycle, query, throughput
 from benchmarks.corpus import Corpus, load_corpus
-from benchmarks.report import machine, table
-from tests.crashing import crash_again_and_again
+from benchmarks.report import machine
 from wenyuan.config import load_settings
 from wenyuan.providers.registry import create_embedder
 from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600
-_PARTS = ("language", "ingest", "query", "durability")
+_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "durability")
 
 
 def main() -> None:
@@ -38,34 +40,17 @@ def main() -> None:
     if "query" in parts:
         sizes = [int(size) for size in arguments.sizes.split(",")]
         print(query.measure(corpus, _real_vectors(corpus), sizes), flush=True)
+    if "throughput" in parts:
+        print(throughput.measure(corpus), flush=True)
+    if "lifecycle" in parts:
+        print(lifecycle.measure(corpus), flush=True)
     if "durability" in parts:
-        print(_durability(arguments.kills), flush=True)
+        print(durability.measure(arguments.kills), flush=True)
 
 
 def _real_vectors(corpus: Corpus) -> NDArray[np.float32]:
     embedder = create_embedder(BUILT_IN_MODEL, load_settings(Path(), {}).models[BUILT_IN_MODEL], cache_directory())
     return embedder.embed([text[:300] for text in corpus.passages(_REAL_VECTORS, seed=3)], "passage", 3600.0)
-
-
-def _durability(kills: int) -> str:
-    rows = []
-    for processes in (1, 3):
-        with tempfile.TemporaryDirectory() as folder:
-            damage = crash_again_and_again(Path(folder), kills, processes, seed=processes)
-        rows.append(
-            (
-                processes,
-                damage.kills,
-                damage.lost,
-                damage.doubled,
-                damage.embedded_again,
-                damage.wrongly_visible,
-                len(damage.findings),
-                damage.seconds,
-            )
-        )
-    header = ("workers", "kill -9", "lost", "doubled", "embedded again", "wrongly visible", "check findings", "seconds")
-    return table("Durability", header, rows)
 
 
 if __name__ == "__main__":

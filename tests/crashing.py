@@ -1,4 +1,4 @@
-"""Killing workers at random moments, and counting what that did to the library."""
+"""Killing and stopping workers at random moments, and counting what that did to the library."""
 
 from __future__ import annotations
 
@@ -7,25 +7,55 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
+from tests.store.old_libraries import SCHEMAS, unpack
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
+from wenyuan.types import ChunkingConfig
 
-_DRAIN = "import sys, wenyuan as wy\nwith wy.open(sys.argv[1], create=False) as library: library.drain()"
-_LONGEST_RUN_SECONDS = 300.0
+_WORK = """
+import sys, wenyuan as wy
+with wy.open(sys.argv[1], create=False) as library:
+    print("ready", flush=True)
+    library.work()
+"""
+_BACK_UP = """
+import sys, wenyuan as wy
+with wy.open(sys.argv[1], create=False) as library:
+    print("ready", flush=True)
+    while True:
+        library.backup(sys.argv[2], quick=True)
+"""
+_OPEN = """
+import sys, wenyuan as wy
+from wenyuan.runtime import library
+print("ready", flush=True)
+with wy.open(sys.argv[1], create=False):
+    sys.stdin.read()
+"""
 _EVERY = 100_000
+_FILES_AT_ONCE = 40
+# A worker that was stopped for longer than its lease has lost what it was doing.
+_LEASE_SECONDS = 1.0
+_SETTINGS = f"[worker]\nmax_attempts = 100000\npoll_seconds = 0.05\nlease_seconds = {_LEASE_SECONDS}\n"
 
 
 @dataclass(slots=True)
 class Damage:
-    """What many kills did. All but `kills` and `seconds` must be zero, and `findings` empty."""
+    """What many kills did. `lost`, `doubled`, `wrongly_visible` and `findings` must be nothing.
+
+    `embedded_again` are the texts that were sent to the model although their vectors were committed,
+    `taken_over` the jobs that more than one worker had in its hands.
+    """
 
     kills: int = 0
+    taken_over: int = 0
     lost: int = 0
     doubled: int = 0
     embedded_again: int = 0
@@ -34,50 +64,232 @@ class Damage:
     seconds: float = 0.0
 
 
+@dataclass
+class _Trial:
+    """A library with its model, and the words that its files hold."""
+
+    home: Path
+    notes: Path
+    library: Library
+    server: EmbeddingServer
+    randomness: random.Random
+    damage: Damage = field(default_factory=Damage)
+    sources: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def add(self, files: int) -> None:
+        """More documents to read and embed."""
+        added = _write_sources(self.notes, len(self.sources), files)
+        self.sources |= added
+        self.library.add(*(self.notes / name for name in added), wait=False)
+
+    def keep_busy(self) -> None:
+        if len(self.library.jobs.list(only_live=True, limit=_FILES_AT_ONCE)) < _FILES_AT_ONCE // 4:
+            self.add(_FILES_AT_ONCE)
+
+    def judge(self) -> Damage:
+        """Do what is left, and count what is not as it should be."""
+        self.library.drain()
+        self.damage.lost, self.damage.doubled = _lost_and_doubled(self.library, self.sources, self.server)
+        self.damage.taken_over = sum(job.fence > 1 for job in self.library.jobs.list(limit=_EVERY))
+        checked = self.library.check()
+        self.damage.findings = tuple(f"{one.code}: {one.message}" for one in checked if one.severity != "ok")
+        return self.damage
+
+
+@contextmanager
+def _trial(folder: Path, seed: int) -> Iterator[_Trial]:
+    home, notes = folder / "library", folder / "notes"
+    home.mkdir(parents=True)
+    notes.mkdir()
+    began = time.perf_counter()
+    with serving() as server:
+        (home / "wenyuan.toml").write_text(server.settings() + _SETTINGS, "utf-8")
+        with wy.open(home) as library:
+            trial = _Trial(home, notes, library, server, random.Random(seed))
+            yield trial
+            trial.damage.seconds = time.perf_counter() - began
+
+
+# --- What is done to workers ---------------------------------------------------------------------
+
+
 def crash_again_and_again(folder: Path, kills: int, processes: int, seed: int) -> Damage:
-    """Ingest and embed a folder with `processes` workers at once, killing one every few hundred milliseconds.
+    """Ingest and embed with `processes` workers at once, killing one every few hundred milliseconds.
 
     Batches that were committed when a worker died must not be sent to the model again.
     """
-    randomness = random.Random(seed)
-    sources = _write_sources(folder / "notes", files=5 * kills * processes)
-    home = folder / "library"
-    home.mkdir()
-    damage = Damage()
-    began = time.perf_counter()
-    with serving() as server:
-        (home / "wenyuan.toml").write_text(server.settings() + "[worker]\nmax_attempts = 1000\n", "utf-8")
-        with wy.open(home) as library:
-            library.add(folder / "notes", wait=False)
-            workers = [_start(home) for _ in range(processes)]
-            while damage.kills < kills and library.jobs.list(only_live=True, limit=1):
-                victim = randomness.randrange(processes)
-                stored, before = _embedded(library), len(server.inputs)
-                damage.kills += _kill(workers[victim], randomness.uniform(0.25, 1.0) / processes)
-                again = {input_hash(text) for text in server.inputs[before:]} & stored
-                damage.embedded_again += len(again)
-                damage.wrongly_visible += _wrongly_visible(library, sources, randomness)
-                workers[victim] = _start(home)
-            for worker in workers:
-                _, errors = worker.communicate(timeout=_LONGEST_RUN_SECONDS)
-                assert worker.returncode == 0, errors.decode()
-            library.drain()
-            damage.lost, damage.doubled = _lost_and_doubled(library, sources, server)
-            damage.findings = tuple(f"{one.code}: {one.message}" for one in library.check() if one.severity != "ok")
+    with _trial(folder, seed) as trial:
+        trial.add(_FILES_AT_ONCE)
+        workers = [_start(trial.home) for _ in range(processes)]
+        try:
+            while trial.damage.kills < kills:
+                trial.keep_busy()
+                victim = trial.randomness.randrange(processes)
+                stored, before = _embedded(trial.library), len(trial.server.inputs)
+                trial.damage.kills += _kill(workers[victim], trial.randomness.uniform(0.05, 0.6))
+                again = {input_hash(text) for text in trial.server.inputs[before:]} & stored
+                trial.damage.embedded_again += len(again)
+                trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
+                workers[victim] = _start(trial.home)
+        finally:
+            _end_all(workers)
+        return trial.judge()
+
+
+def stop_again_and_again(folder: Path, stops: int, seed: int) -> Damage:
+    """Stop one of two workers (SIGSTOP) for longer than its lease, and let it go on (SIGCONT).
+
+    What it had in its hands belongs to the other by then. A text that it was about to send may be
+    sent once more, and is counted; nothing of what comes back may be stored.
+    """
+    with _trial(folder, seed) as trial:
+        trial.add(_FILES_AT_ONCE)
+        workers = [_start(trial.home) for _ in range(2)]
+        try:
+            while trial.damage.kills < stops:
+                trial.keep_busy()
+                victim = workers[trial.randomness.randrange(2)]
+                time.sleep(trial.randomness.uniform(0.1, 0.6))
+                stored, before = _embedded(trial.library), len(trial.server.inputs)
+                victim.send_signal(signal.SIGSTOP)
+                time.sleep(_LEASE_SECONDS * 1.5)
+                victim.send_signal(signal.SIGCONT)
+                trial.damage.kills += 1
+                trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
+                again = {input_hash(text) for text in trial.server.inputs[before:]} & stored
+                trial.damage.embedded_again += len(again)
+        finally:
+            _end_all(workers)
+        return trial.judge()
+
+
+def delete_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
+    """Delete documents and add some again while the worker that purges them is killed again and again."""
+    with _trial(folder, seed) as trial:
+        trial.add(_FILES_AT_ONCE)
+        trial.library.drain()
+        while trial.damage.kills < kills:
+            gone = trial.randomness.sample(sorted(trial.sources), 5)
+            for name in gone:
+                trial.library.documents.delete(str(trial.notes / name))
+                trial.damage.wrongly_visible += _is_found(trial.library, trial.sources[name][0])
+            trial.damage.kills += _kill(_start(trial.home), trial.randomness.uniform(0.05, 0.6))
+            trial.damage.wrongly_visible += sum(_is_found(trial.library, trial.sources[name][0]) for name in gone)
+            trial.library.add(*(trial.notes / name for name in gone), wait=False)
+        return trial.judge()
+
+
+def rebuild_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
+    """Build a knowledge base's indexes anew, cut otherwise each time, while the workers are killed.
+
+    What answers is the old index or the new one, whole.
+    """
+    with _trial(folder, seed) as trial:
+        trial.add(_FILES_AT_ONCE)
+        trial.library.drain()
+        columns = 400
+        while trial.damage.kills < kills:
+            if not trial.library.jobs.list(only_live=True, limit=1):
+                columns = 1200 - columns
+                trial.library.rebuilds.begin("default", chunking=ChunkingConfig(columns, 0))
+            trial.damage.kills += _kill(_start(trial.home), trial.randomness.uniform(0.05, 0.6))
+            trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
+        return trial.judge()
+
+
+def back_up_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
+    """Kill backups while a worker works; what was backed up before can be restored, whole, at any time."""
+    target = folder / "backup"
+    with _trial(folder, seed) as trial:
+        trial.add(_FILES_AT_ONCE)
+        trial.library.drain()
+        trial.library.backup(target, quick=True)
+        worker = _start(trial.home)
+        try:
+            while trial.damage.kills < kills:
+                trial.keep_busy()
+                after = trial.randomness.uniform(0.02, 0.4)
+                trial.damage.kills += _kill(_start(trial.home, _BACK_UP, str(target)), after)
+                if trial.damage.kills % 10 == 0:
+                    trial.damage.findings += _restored(target, folder / f"restored{trial.damage.kills}")
+        finally:
+            _end_all([worker])
+        found = trial.damage.findings
+        trial.judge().findings += found
+        return trial.damage
+
+
+def _restored(backup: Path, home: Path) -> tuple[str, ...]:
+    """What does not hold in a library that was made of a backup."""
+    wy.restore(backup, home)
+    with wy.open(home) as library:
+        return tuple(one.code for one in library.check() if one.severity != "ok")
+
+
+def migrate_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
+    """Kill whoever opens a library of the first schema, which is migrated thereby; it opens as it was."""
+    randomness, damage, began = random.Random(seed), Damage(), time.perf_counter()
+    undisturbed, _ = unpack(SCHEMAS[0], folder / "undisturbed")
+    names, findings = _opened(undisturbed)
+    while damage.kills < kills:
+        home, _ = unpack(SCHEMAS[0], folder / str(damage.kills))
+        opening = subprocess.Popen([sys.executable, "-c", _OPEN, str(home)], stdout=subprocess.PIPE)
+        assert opening.stdout is not None
+        assert opening.stdout.readline() == b"ready\n"
+        time.sleep(randomness.uniform(0.0, 0.15))
+        opening.kill()
+        opening.communicate()
+        damage.kills += 1
+        found, now = _opened(home)
+        damage.lost += len(names - found)
+        damage.doubled += len(found - names)
+        damage.findings += tuple(sorted(now - findings))
     damage.seconds = time.perf_counter() - began
     return damage
 
 
-def _write_sources(folder: Path, files: int) -> dict[str, Sequence[str]]:
+def _opened(home: Path) -> tuple[set[str], set[str]]:
+    """The documents of a library, and what does not hold in it."""
+    with wy.open(home) as library:
+        names = {f"{view.document.source} {view.latest.state}" for view in library.documents.list(limit=_EVERY)}
+        return names, {one.code for one in library.check() if one.severity != "ok"}
+
+
+def _start(home: Path, what: str = _WORK, *arguments: str) -> subprocess.Popen[bytes]:
+    """A worker that is about to take its first job, or another program that is about to begin."""
+    worker = subprocess.Popen([sys.executable, "-c", what, str(home), *arguments], stdout=subprocess.PIPE)
+    assert worker.stdout is not None
+    assert worker.stdout.readline() == b"ready\n"
+    return worker
+
+
+def _kill(worker: subprocess.Popen[bytes], after: float) -> bool:
+    """Kill a worker after a while. A worker ends by itself only where something is wrong."""
+    time.sleep(after)
+    assert worker.poll() is None
+    worker.send_signal(signal.SIGKILL)
+    worker.communicate()
+    return True
+
+
+def _end_all(workers: Sequence[subprocess.Popen[bytes]]) -> None:
+    for worker in workers:
+        worker.kill()
+        worker.communicate()
+
+
+# --- What it did ---------------------------------------------------------------------------------
+
+
+def _write_sources(folder: Path, first: int, files: int) -> dict[str, Sequence[str]]:
     """Documents, large and small, whose every paragraph carries a word of its own."""
-    folder.mkdir(parents=True)
     sources: dict[str, Sequence[str]] = {}
-    for number in range(files):
+    for number in range(first, first + files):
         paragraphs = 100 if number % 8 == 0 else 5
-        words = [f"entry{number:03d}x{position:04d}" for position in range(paragraphs)]
+        words = [f"entry{number:05d}x{position:04d}" for position in range(paragraphs)]
         text = "\n\n".join(f"{word} 这一段记录了第{number}号文件。{_filler(word)}" for word in words)
-        (folder / f"{number:03d}.txt").write_text(text, "utf-8")
-        sources[f"{number:03d}.txt"] = words
+        (folder / f"{number:05d}.txt").write_text(text, "utf-8")
+        sources[f"{number:05d}.txt"] = words
     return sources
 
 
@@ -87,25 +299,13 @@ def _filler(word: str) -> str:
     return "。".join("".join(chr(randomness.randrange(0x4E00, 0x9000)) for _ in range(9)) for _ in range(30))
 
 
-def _start(home: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen([sys.executable, "-c", _DRAIN, str(home)], stderr=subprocess.PIPE)
-
-
-def _kill(process: subprocess.Popen[bytes], after: float) -> bool:
-    """Kill a worker after a while; False when it had ended by itself."""
-    try:
-        _, errors = process.communicate(timeout=after)
-    except subprocess.TimeoutExpired:
-        process.send_signal(signal.SIGKILL)
-        process.communicate()
-        return True
-    assert process.returncode == 0, errors.decode()
-    return False
-
-
 def _embedded(library: Library) -> set[bytes]:
     with library._database.read() as tx:
         return {bytes(row[0]) for row in tx.all("SELECT input_hash FROM vectors")}
+
+
+def _is_found(library: Library, word: str) -> bool:
+    return any(word in hit.passage.chunk.text for hit in library.search(word, arms=("keyword",), top_k=20).hits)
 
 
 def _wrongly_visible(library: Library, sources: dict[str, Sequence[str]], randomness: random.Random) -> int:
@@ -135,6 +335,17 @@ def _lost_and_doubled(library: Library, sources: dict[str, Sequence[str]], serve
         text = "\n".join(chunk.text for chunk in library.documents.chunks(name, limit=10_000))
         lost += sum(word not in text for word in words)
         doubled += sum(text.count(word) > 1 for word in words)
-    vectors = _embedded(library)
-    lost += len({input_hash(text) for text in server.inputs} - vectors)
+    lost += len({input_hash(text) for text in server.inputs} - _embedded(library))
     return lost, doubled
+
+
+SCENARIOS: Mapping[str, Callable[[Path, int], Damage]] = {
+    "kill -9, 1 worker": lambda folder, times: crash_again_and_again(folder, times, 1, seed=1),
+    "kill -9, 3 workers": lambda folder, times: crash_again_and_again(folder, times, 3, seed=3),
+    "kill -9 while deleting and adding again": lambda folder, times: delete_again_and_again(folder, times, seed=5),
+    "kill -9 while rebuilding": lambda folder, times: rebuild_again_and_again(folder, times, seed=6),
+    "kill -9 while backing up": lambda folder, times: back_up_again_and_again(folder, times, seed=7),
+    "kill -9 while migrating": lambda folder, times: migrate_again_and_again(folder, times, seed=8),
+    "SIGSTOP for longer than the lease, 2 workers": lambda folder, times: stop_again_and_again(folder, times, seed=4),
+}
+"""What is done to workers, so many times, in a folder."""

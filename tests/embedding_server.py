@@ -22,7 +22,8 @@ DIMENSIONS = 64
 class EmbeddingServer:
     """Counts what it is asked. `before_answer` may return (status, headers, body) to answer that instead."""
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, dimensions: int = DIMENSIONS) -> None:
+        self.dimensions = dimensions
         self.base_url = f"{address}/v1"
         self.inputs: list[str] = []
         self.calls = 0
@@ -36,17 +37,17 @@ class EmbeddingServer:
         )
 
 
-def vector_of(text: str) -> Any:
-    """The unit vector of a text, float32, shape (DIMENSIONS,)."""
-    vector = np.full(DIMENSIONS, 0.01, dtype=np.float32)
+def vector_of(text: str, dimensions: int = DIMENSIONS) -> Any:
+    """The unit vector of a text, float32, shape (dimensions,)."""
+    vector = np.full(dimensions, 0.01, dtype=np.float32)
     for character in text:
-        vector[zlib.crc32(character.encode()) % DIMENSIONS] += 1.0
+        vector[zlib.crc32(character.encode()) % dimensions] += 1.0
     return vector / np.linalg.norm(vector)
 
 
 @contextmanager
-def serving() -> Iterator[EmbeddingServer]:
-    """Serve on a free port for as long as the context lasts."""
+def serving(port: int = 0, dimensions: int = DIMENSIONS) -> Iterator[EmbeddingServer]:
+    """Serve on a free port, or on a given one, for as long as the context lasts."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
@@ -65,7 +66,7 @@ def serving() -> Iterator[EmbeddingServer]:
                 return
             state.inputs += texts
             data = [
-                {"object": "embedding", "index": number, "embedding": _encoded(vector_of(text), request)}
+                {"object": "embedding", "index": number, "embedding": _encoded(vector_of(text, dimensions), request)}
                 for number, text in enumerate(texts)
             ]
             body = {"object": "list", "model": request["model"], "data": data, "usage": {"total_tokens": 0}}
@@ -86,9 +87,9 @@ def serving() -> Iterator[EmbeddingServer]:
         def handle_error(self, request: Any, client_address: Any) -> None:
             """Callers are killed in the middle of a call, on purpose."""
 
-    server = Server(("127.0.0.1", 0), Handler)
+    server = Server(("127.0.0.1", port), Handler)
     server.daemon_threads = True
-    state = EmbeddingServer(f"http://127.0.0.1:{server.server_address[1]}")
+    state = EmbeddingServer(f"http://127.0.0.1:{server.server_address[1]}", dimensions)
     # The default poll of half a second would be waited out at every shutdown.
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()

@@ -31,6 +31,13 @@ def test_the_file_is_read_and_the_environment_outranks_it(tmp_path: Path) -> Non
     assert settings.defaults.embedding_model == ""
 
 
+@pytest.mark.parametrize(("text", "is_on"), [("true", True), ("1", True), ("False", False), ("0", False)])
+def test_a_switch_is_true_or_false_in_the_environment_too(tmp_path: Path, text: str, is_on: bool) -> None:
+    home = written(tmp_path, "[fetch]\nuse_proxies = true\n")
+    settings = load_settings(home, {"WENYUAN_FETCH_ALLOW_PRIVATE": text})
+    assert (settings.fetch.allow_private, settings.fetch.use_proxies) == (is_on, True)
+
+
 def test_a_model_is_described_by_a_table(tmp_path: Path) -> None:
     home = written(
         tmp_path,
@@ -51,6 +58,8 @@ def test_a_model_is_described_by_a_table(tmp_path: Path) -> None:
         ("[search]\ntop_k = -1", "search.top_k"),
         ("[search]\nembed_seconds = inf", "search.embed_seconds"),
         ("[limits]\nfile_bytes = 0", "limits.file_bytes"),
+        ("[fetch]\nallow_private = 2", "fetch.allow_private"),
+        ("[fetch]\nallow_private = 'yes please'", "fetch.allow_private"),
         ("[defaults]\nembedding_model = 3", "defaults.embedding_model"),
         ("search = 5", "search"),
         ("[models.x]\nprotocoll = 'built-in'", "models.x.protocoll"),

@@ -7,8 +7,9 @@ Keys of providers are references (`env:NAME` or `file:PATH`), so settings can be
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ class WorkerSettings:
     `lease_seconds`; one that is busy but gets no further, for `stall_seconds`.
 
     A job is begun `max_attempts` times without progress before it fails; a writer waits
-    `lock_seconds` for writers of other processes.
+    `lock_seconds` for writers of other processes. The new version of a document takes the place of
+    the old when its vectors are there, or after `replace_wait_seconds` without them.
     """
 
     threads: int = 2
@@ -51,17 +53,53 @@ class WorkerSettings:
     poll_seconds: float = 0.5
     max_attempts: int = 6
     lock_seconds: float = 30.0
+    replace_wait_seconds: float = 600.0
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
     """How long traces of questions are kept, and the text and bytes of revisions that a newer one replaced,
 
-    so that citations of them still open. Both go when a worker starts.
+    so that citations of them still open. An index that a rebuilt one replaced can be gone back to for
+    `retired_index_days`; jobs that ended are listed for `job_days`. All of them go when a worker starts,
+    and now and then while it works.
     """
 
     trace_days: int = 30
+    job_days: int = 30
     superseded_days: int = 365
+    retired_index_days: int = 7
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """An attachment of at most `inline_characters` is given to a conversation whole; a longer one is searched."""
+
+    inline_characters: int = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class FetchSettings:
+    """A page may take `seconds` and have `page_bytes`. Addresses that are not public are refused, as a page could
+    lead into your own network, unless `allow_private` is set; `use_proxies` uses the proxies of the environment.
+    """
+
+    seconds: float = 60.0
+    page_bytes: int = 100 << 20
+    allow_private: bool = False
+    use_proxies: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WatchSettings:
+    """Changes in a watched folder are taken in when it has been quiet for `quiet_seconds`.
+
+    Every `resync_seconds` it is looked through as a whole; one that cannot be watched, every `unwatched_seconds`.
+    """
+
+    quiet_seconds: float = 1.0
+    resync_seconds: float = 600.0
+    unwatched_seconds: float = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +109,61 @@ class Settings:
     search: SearchSettings = field(default_factory=SearchSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
+    sessions: SessionSettings = field(default_factory=SessionSettings)
+    fetch: FetchSettings = field(default_factory=FetchSettings)
+    watch: WatchSettings = field(default_factory=WatchSettings)
     models: Mapping[str, EmbeddingModelSettings] = field(default_factory=dict)
 
 
-_SECTIONS = ("defaults", "limits", "search", "worker", "retention")
+_SECTIONS = ("defaults", "limits", "search", "worker", "retention", "sessions", "fetch", "watch")
 
 
 def load_settings(library: Path, environment: Mapping[str, str]) -> Settings:
     """Read a library's settings. Raises `ConfigurationInvalid`, naming the setting and its source."""
     file = library / FILE_NAME
-    settings = _built_in()
-    if file.exists():
-        try:
-            stored = tomllib.loads(file.read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
-            raise ConfigurationInvalid(setting="file", source=file, reason=str(error)) from error
-        settings = _with_file(settings, stored, str(file))
+    settings = _with_file(_built_in(), _stored(file), str(file))
     return _with_environment(settings, environment)
+
+
+def examine_settings(
+    library: Path, environment: Mapping[str, str]
+) -> tuple[Settings, tuple[ConfigurationInvalid, ...]]:
+    """A library's settings as far as they can be used, and everything that is wrong with the others."""
+    file = library / FILE_NAME
+    settings, wrong = _built_in(), []
+    stored: Mapping[str, Any] = {}
+    try:
+        stored = _stored(file)
+    except ConfigurationInvalid as error:
+        wrong.append(error)
+    changes: list[Callable[[Settings], Settings]] = [
+        partial(_with_file, stored=piece, source=str(file)) for piece in _pieces(stored)
+    ]
+    changes += [partial(_with_environment, environment={variable: value}) for variable, value in environment.items()]
+    for change in changes:
+        try:
+            settings = change(settings)
+        except ConfigurationInvalid as error:
+            wrong.append(error)
+    return settings, tuple(wrong)
+
+
+def _stored(file: Path) -> Mapping[str, Any]:
+    if not file.exists():
+        return {}
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, OSError) as error:
+        raise ConfigurationInvalid(setting="file", source=file, reason=str(error)) from error
+
+
+def _pieces(stored: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What a file says, one setting at a time."""
+    for name, values in stored.items():
+        if isinstance(values, Mapping):
+            yield from ({name: {key: value}} for key, value in values.items())
+        else:
+            yield {name: values}
 
 
 def _built_in() -> Settings:
@@ -132,22 +208,35 @@ def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
     if kind is str and isinstance(value, str):
         return value
     try:
+        if kind is bool:
+            return value if isinstance(value, bool) else _SWITCHES[str(value).lower()]
         if kind is str or isinstance(value, bool):
             raise TypeError
         # TOML knows the kinds of its values; the environment gives text alone.
         converted = int(value) if kind is int else float(value)
         if kind is int and isinstance(value, float):
             raise TypeError
-    except (TypeError, ValueError, OverflowError) as error:
+    except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is not {_KINDS[kind]}") from error
     if not 0 <= converted < float("inf") or (converted == 0 and setting not in _MAY_BE_ZERO):
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is out of range")
     return converted
 
 
-_KINDS = {str: "text", int: "a whole number", float: "a number"}
+_KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
+# The environment gives text alone.
+_SWITCHES = {"true": True, "1": True, "false": False, "0": False}
 # A zero limit or lease would stop all work; an overlap or a retention of nothing makes sense.
-_MAY_BE_ZERO = frozenset({"defaults.chunk_overlap_columns", "retention.superseded_days", "retention.trace_days"})
+_MAY_BE_ZERO = frozenset(
+    (
+        "defaults.chunk_overlap_columns",
+        "worker.replace_wait_seconds",
+        "retention.job_days",
+        "retention.retired_index_days",
+        "retention.superseded_days",
+        "retention.trace_days",
+    )
+)
 
 
 def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:

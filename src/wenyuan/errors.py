@@ -102,8 +102,8 @@ class KnowledgeBaseProtected(RequestError):
 
 class KnowledgeBaseArchived(RequestError):
     code = "kb-archived"
-    sentence = "The knowledge base {name!r} is archived and takes no new documents."
-    hint = "Bring it back with `wenyuan kb archive {name} --undo`."
+    sentence = "The knowledge base {name!r} is archived: it is kept as it is, and nothing can be added or changed."
+    hint = "Bring it back with `wenyuan kb unarchive {name}`."
 
 
 class DocumentNotFound(RequestError):
@@ -118,6 +118,18 @@ class DocumentAmbiguous(RequestError):
     hint = "Name it by its id; `wenyuan docs list` shows the ids."
 
 
+class SourceTaken(RequestError):
+    code = "source-taken"
+    sentence = "The knowledge base {name!r} has a document from {source} already."
+    hint = "Delete one of the two with `wenyuan docs delete`, then move the other."
+
+
+class PassageNotFound(RequestError):
+    code = "passage-not-found"
+    sentence = "{document} has no passage {number}."
+    hint = "`wenyuan docs chunks` shows the passages with their numbers."
+
+
 class CitationNotFound(RequestError):
     code = "citation-not-found"
     sentence = "The passage {citation!r} is not in this library."
@@ -128,6 +140,18 @@ class JobNotFound(RequestError):
     code = "job-not-found"
     sentence = "There is no job {job!r}."
     hint = "`wenyuan jobs list` shows the jobs with their ids."
+
+
+class SessionNotFound(RequestError):
+    code = "session-not-found"
+    sentence = "There is no session {session!r}."
+    hint = "`wenyuan sessions list` shows the sessions with their ids."
+
+
+class AttachmentNotFound(RequestError):
+    code = "attachment-not-found"
+    sentence = "Nothing called {attachment!r} is attached to this session."
+    hint = "`wenyuan sessions show` names what is attached; an id always works."
 
 
 class TraceNotFound(RequestError):
@@ -172,6 +196,48 @@ class NothingToCancel(RequestError):
     hint = "`wenyuan docs show {document}` tells how it stands; `wenyuan docs delete {document}` takes it out."
 
 
+class RebuildRunning(RequestError):
+    code = "rebuild-running"
+    sentence = "Another rebuild of the knowledge base {name!r} is being done."
+    hint = "Wait until it is done, or give it up with `wenyuan kb rebuild {name} --cancel`."
+
+
+class RebuildNotRunning(RequestError):
+    code = "rebuild-not-running"
+    sentence = "Nothing is being built for the knowledge base {name!r}."
+    hint = "`wenyuan kb show {name}` tells how it stands."
+
+
+class NothingToRollBack(RequestError):
+    code = "nothing-to-roll-back"
+    sentence = "No replaced indexes of the knowledge base {name!r} are kept."
+    hint = "They are kept for a while after a rebuild; `wenyuan kb rebuild {name}` makes others."
+
+
+class FolderNotEmpty(RequestError):
+    code = "folder-not-empty"
+    sentence = "{path} holds other files already."
+    hint = "Name a new or an empty folder; nothing in this one was touched."
+
+
+class SourceNotFound(RequestError):
+    code = "source-not-found"
+    sentence = "There is no source {source!r}."
+    hint = "`wenyuan sources list` shows the sources; `wenyuan sources add` makes one of a folder or a URL."
+
+
+class SourceExists(RequestError):
+    code = "source-exists"
+    sentence = "{location} is a source of this knowledge base already."
+    hint = "`wenyuan sync {location}` brings it up to date; `wenyuan sources remove` ends it."
+
+
+class AddressInvalid(RequestError):
+    code = "address-invalid"
+    sentence = "{address!r} cannot be fetched: {reason}."
+    hint = "Give an address like https://example.org/page, without a user or a password in it."
+
+
 # --- The configuration must change -----------------------------------------------------------------
 
 
@@ -211,7 +277,7 @@ class IndexMissing(ConfigurationError):
 class IndexIncompatible(ConfigurationError):
     code = "index-incompatible"
     sentence = "The vectors of this knowledge base were made with {indexed}; the configured model {configured} differs."
-    hint = "Configure the model it was made with; keyword search goes on meanwhile."
+    hint = "`wenyuan kb rebuild` makes them anew, or configure the model they were made with; until then words answer."
 
 
 class KeyMissing(ConfigurationError):
@@ -251,6 +317,24 @@ class FileTooLarge(DocumentError):
     code = "file-too-large"
     sentence = "{name} has {size} bytes; the limit is {limit}."
     hint = "Split it, or raise `limits.file_bytes` in wenyuan.toml."
+
+
+class TypeBlocked(DocumentError):
+    code = "blocked-type"
+    sentence = "The knowledge base {knowledge_base!r} does not take files such as {name} ({media_type})."
+    hint = "`wenyuan kb set {knowledge_base}` with `--types` or `--forbid-types` says what it takes."
+
+
+class SizeBlocked(DocumentError):
+    code = "blocked-size"
+    sentence = "{name} has {size} bytes; the knowledge base {knowledge_base!r} takes at most {limit}."
+    hint = "Split it, or raise the limit with `wenyuan kb set {knowledge_base} --max-file-size`."
+
+
+class KnowledgeBaseFull(DocumentError):
+    code = "kb-full"
+    sentence = "{name} was not taken in: the knowledge base {knowledge_base!r} holds {limit} documents, its limit."
+    hint = "Delete some, or raise the limit with `wenyuan kb set {knowledge_base} --max-documents`; then add it again."
 
 
 class UnsupportedType(DocumentError):
@@ -307,6 +391,66 @@ class ParserOutputTooLarge(DocumentError):
     hint = "Split the file, or raise `limits.parse_output_bytes` in wenyuan.toml."
 
 
+class NamesAlike(DocumentError):
+    code = "names-alike"
+    sentence = "{path} has a name that reads like that of another file beside it, in another encoding."
+    hint = "Rename one of the two; the other is in."
+
+
+class SourceMissing(DocumentError):
+    code = "source-missing"
+    sentence = "The folder {path} is not there: {reason}. Nothing was deleted."
+    hint = "Bring it back (is its disk mounted?), or end the source with `wenyuan sources remove`."
+
+
+class SourceEmptied(DocumentError):
+    code = "source-emptied"
+    sentence = "Of {path}, where {count} files were, none is left. Nothing was deleted."
+    hint = "If its disk is not mounted, mount it. If they are to go, `wenyuan sync --allow-empty` means it."
+
+
+class WatchLimitReached(DocumentError):
+    code = "watch-limit-reached"
+    sentence = "{path} has more folders than this machine may watch; it is looked through every {seconds} s instead."
+    hint = "On Linux, raise `fs.inotify.max_user_watches` with sysctl."
+
+
+class WatchImpossible(DocumentError):
+    code = "watch-impossible"
+    sentence = "{path} cannot be watched ({reason}); it is looked through every {seconds} s instead."
+    hint = "Changes are found all the same, only later."
+
+
+class AddressRefused(DocumentError):
+    code = "address-refused"
+    sentence = "{address} was not fetched: {reason}."
+    hint = "If it is meant to lead into your own network, say `--allow-private` or set `fetch.allow_private`."
+
+
+class PageRefused(DocumentError):
+    code = "page-refused"
+    sentence = "{address} answered with HTTP {status}, which gives no document."
+    hint = "Open it in a browser: it may need a sign-in, which Wenyuan does not do."
+
+
+class PageMissing(DocumentError):
+    code = "page-missing"
+    sentence = "{address} is not there (HTTP {status}). What was fetched before stays."
+    hint = "If it moved, add its new address; `wenyuan sources remove` takes the old one out."
+
+
+class PageUnusable(DocumentError):
+    code = "page-unusable"
+    sentence = "What {address} answered cannot be used: {reason}."
+    hint = "Open it in a browser and save what you want as a file, then add that."
+
+
+class ArchiveInvalid(DocumentError):
+    code = "archive-invalid"
+    sentence = "{path} cannot be imported: {reason}."
+    hint = "Export the knowledge base again where it came from; nothing of it was kept here."
+
+
 # --- A model's provider failed ---------------------------------------------------------------------
 
 
@@ -328,6 +472,12 @@ class ProviderAnswerInvalid(ProviderError):
     hint = "Check that the base URL and model in wenyuan.toml serve embeddings."
 
 
+class ModelRefusesAll(ProviderError):
+    code = "model-refuses-all"
+    sentence = "The model {model} took the text of no document."
+    hint = "Look at its settings in wenyuan.toml; `wenyuan kb rebuild` then tries again."
+
+
 class DimensionMismatch(ProviderError):
     code = "dimension-mismatch"
     sentence = "{provider} returned vectors of {actual} dimensions where {expected} were expected."
@@ -347,6 +497,11 @@ class ProviderUnavailable(ProviderError):
         value = self.details.get("retry_after")
         return float(value) if value is not None else None
 
+    @property
+    def gate(self) -> str | None:
+        """The model that nobody calls meanwhile; None where that is not known."""
+        return self.details.get("gate")
+
 
 class RateLimited(ProviderUnavailable):
     code = "rate-limited"
@@ -354,10 +509,22 @@ class RateLimited(ProviderUnavailable):
     hint = "The work continues by itself when the limit allows."
 
 
+class LimitReached(RateLimited):
+    code = "limit-reached"
+    sentence = "{provider} was called as often as its limits in wenyuan.toml allow."
+    hint = "The work continues by itself; raise the limits of the model if its provider allows more."
+
+
 class ProviderTimeout(ProviderUnavailable):
     code = "provider-timeout"
     sentence = "{provider} did not answer within {seconds} s."
     hint = "The work continues by itself; raise `timeout_seconds` of the model if this is normal."
+
+
+class PageUnavailable(ProviderUnavailable):
+    code = "page-unavailable"
+    sentence = "{address} cannot be fetched now: {reason}."
+    hint = "It is tried again by itself."
 
 
 # --- The machine must change -----------------------------------------------------------------------
@@ -415,6 +582,24 @@ class LibraryDamaged(StorageError):
     code = "library-damaged"
     sentence = "The database of {path} is damaged: {reason}."
     hint = "Stop every program that uses it and restore a backup; `wenyuan check` tells more."
+
+
+class BackupInvalid(StorageError):
+    code = "backup-invalid"
+    sentence = "{path} is not a whole backup: {reason}."
+    hint = "Use another backup; nothing was restored from this one."
+
+
+class BackupUnreadable(StorageError):
+    code = "backup-unreadable"
+    sentence = "What was written to {path} is not what is read back: {reason}."
+    hint = "Its disk may be failing: write the backup to another one. A backup that was there before is untouched."
+
+
+class BackupBusy(StorageError):
+    code = "backup-busy"
+    sentence = "Another program is writing to {path}."
+    hint = "Wait until it is done, or choose another place."
 
 
 # --- Between a worker and its job; never shown to people -------------------------------------------

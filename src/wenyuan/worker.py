@@ -7,10 +7,12 @@ import logging
 import os
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from wenyuan.errors import (
@@ -20,13 +22,17 @@ from wenyuan.errors import (
     LeaseLost,
     LibraryLocked,
     LibraryReadOnly,
+    ProviderTimeout,
     ProviderUnavailable,
     StorageError,
     WenyuanError,
     WorkerStopping,
 )
+from wenyuan.flows import generations
+from wenyuan.flows.publish import cancel_vectors, give_up_vectors
 from wenyuan.flows.work import Work
-from wenyuan.store import documents, indexes, queue
+from wenyuan.identifiers import new_id
+from wenyuan.store import documents, queue
 from wenyuan.store.database import Database, Writing
 from wenyuan.types import Job, JobKind, Lease, Problem
 
@@ -34,6 +40,12 @@ _LOG = logging.getLogger("wenyuan.worker")
 _LONGEST_BACKOFF_SECONDS = 600.0
 # A provider may ask for any delay; a person should still see the work go on some day.
 _LONGEST_DELAY_SECONDS = 86_400.0
+_LOOK_FOR_DEAD_SECONDS = 1.0
+_GLANCE_SECONDS = 0.05
+# A worker that is to end when nothing is left to do waits so long for what a model asked to put off,
+# and so long for what failed and is tried again.
+_ASKED_PATIENCE_MS = 60_000
+_FAILED_PATIENCE_MS = 3_000
 
 
 _NOBODYS_FAULT = (WorkerStopping, ProviderUnavailable, DiskFull, LibraryLocked, LibraryReadOnly)
@@ -50,6 +62,8 @@ class WorkerName:
     def __init__(self, directory: Path, name: str) -> None:
         directory.mkdir(parents=True, exist_ok=True)
         self.name = name
+        self.has_jobs = False
+        """Whether it may hold jobs that it could not hand back, so that others are to find it dead."""
         self._directory = directory
         self._file = _locked(directory / name)
 
@@ -65,8 +79,13 @@ class WorkerName:
         file.close()
         return True
 
+    def others(self) -> set[str]:
+        """Every worker that locked its name here and has not said farewell."""
+        return {path.name for path in self._directory.iterdir()} - {self.name}
+
     def close(self) -> None:
-        (self._directory / self.name).unlink(missing_ok=True)
+        if not self.has_jobs:
+            (self._directory / self.name).unlink(missing_ok=True)
         if self._file is not None:
             self._file.close()
 
@@ -90,6 +109,8 @@ class WorkerLimits:
     stall_seconds: float
     poll_seconds: float
     max_attempts: int
+    keep_up_seconds: float = 3600.0
+    """How often housekeeping is done between jobs."""
 
 
 Perform = Callable[[Sequence[Work]], Sequence[tuple[Work, WenyuanError]]]
@@ -109,14 +130,22 @@ class Worker:
         name: WorkerName,
         limits: WorkerLimits,
         randomness: random.Random,
+        bounds: Mapping[str, int] = MappingProxyType({}),
+        keep_up: Callable[[], None] = lambda: None,
     ) -> None:
+        """`bounds` is how many jobs may be done at once by the model they need; `keep_up` is housekeeping."""
         self._database = database
         self._perform = perform
         self._name = name
         self._limits = limits
         self._random = randomness
+        self._bounds = bounds
+        self._keep_up = keep_up
         self._stopping = threading.Event()
         self._heartbeat = _Heartbeat(database, limits)
+        self._is_busy = False
+        self._looked_for_dead = -1.0
+        self._kept_up = time.monotonic()
 
     def stop(self) -> None:
         """Let go of the current job at its next batch, and take no other. Safe in a signal handler."""
@@ -128,37 +157,90 @@ class Worker:
             return self._drain(max_jobs)
 
     def run(self) -> None:
-        """Work until `stop` is called. A full disk or a long lock is waited out."""
-        with self._heartbeat.beating():
+        """Work until `stop` is called, keeping house now and then. A full disk or a long lock is waited out."""
+        with self._heartbeat.beating(), self._database.commits() as commits:
             while not self._stopping.is_set():
                 try:
+                    seen = commits()
                     if self._drain(None) == 0:
-                        self._stopping.wait(self._limits.poll_seconds)
+                        self._keep_house()
+                        self._wait_for_a_commit(commits, seen)
                 except StorageError as error:
                     _LOG.warning("%s %s", error.message, error.advice)
                     self._stopping.wait(self._limits.lease_seconds)
 
+    def _wait_for_a_commit(self, commits: Callable[[], int], seen: int) -> None:
+        """Wait until there may be something new to do, at most until it is time to look anyhow."""
+        look_at = time.monotonic() + self._limits.poll_seconds
+        while (left := look_at - time.monotonic()) > 0 and commits() == seen:
+            if self._stopping.wait(min(left, _GLANCE_SECONDS)):
+                return
+
     def _drain(self, max_jobs: int | None) -> int:
         taken = 0
+        seen: set[str] = set()
         while not self._stopping.is_set() and (max_jobs is None or taken < max_jobs):
             leases = self._next(_JOBS_TOGETHER if max_jobs is None else min(_JOBS_TOGETHER, max_jobs - taken))
-            if not leases:
+            if leases:
+                self._name.has_jobs = True
+                self._do([Work(lease, self._lease_ms, self._stopping) for lease in leases])
+                self._name.has_jobs = False
+                taken += len(leases)
+                # One that was put off and went on is one job.
+                seen.update(lease.job.id for lease in leases)
+            elif not self._wait_for_what_is_put_off():
                 break
-            self._do([Work(lease, self._lease_ms, self._stopping) for lease in leases])
-            taken += len(leases)
-        return taken
+        return len(seen)
 
     def _next(self, most: int) -> list[Lease]:
+        if self._is_busy and time.monotonic() - self._looked_for_dead < _LOOK_FOR_DEAD_SECONDS:
+            leases = self._claim(most)
+            if leases:
+                return leases
         self._bury_dead_workers()
-        kinds = tuple(self._perform)
-        return queue.claim(self._database, self._name.name, self._lease_ms, kinds, most, _WEIGHT_TOGETHER)
+        return self._claim(most)
+
+    def _claim(self, most: int) -> list[Lease]:
+        leases = queue.claim(
+            self._database,
+            self._name.name,
+            self._lease_ms,
+            tuple(self._perform),
+            most,
+            _WEIGHT_TOGETHER,
+            self._bounds,
+            look_first=not self._is_busy,
+        )
+        self._is_busy = bool(leases)
+        return leases
+
+    def _wait_for_what_is_put_off(self) -> bool:
+        """Wait a little for a job that may be done soon; False if there is none."""
+        with self._database.read() as tx:
+            opens = queue.opens_at(tx)
+            now = tx.now
+        if opens is None:
+            return False
+        at, is_asked = opens
+        if at - now > (_ASKED_PATIENCE_MS if is_asked else _FAILED_PATIENCE_MS):
+            return False
+        self._stopping.wait(min(max(0.001, (at - now) / 1000), self._limits.poll_seconds))
+        return True
+
+    def _keep_house(self) -> None:
+        if time.monotonic() - self._kept_up >= self._limits.keep_up_seconds:
+            self._kept_up = time.monotonic()
+            self._keep_up()
 
     def _bury_dead_workers(self) -> None:
+        names = self._name.others() if self._looked_for_dead < 0 else set()
+        self._looked_for_dead = time.monotonic()
         with self._database.read() as tx:
-            others = [worker for worker in queue.workers_at_work(tx) if self._name.is_dead(worker)]
-        if others:
+            names |= set(queue.workers_at_work(tx))
+        dead = sorted(name for name in names if self._name.is_dead(name))
+        if dead:
             with self._database.write(durable=False) as tx:
-                for worker in others:
+                for worker in dead:
                     queue.expire_leases_of(tx, worker)
 
     @property
@@ -207,12 +289,15 @@ class Worker:
         lease = work.lease
         problem = error.problem(work.stage, lease.job.attempts)
         asked = error.retry_after if isinstance(error, ProviderUnavailable) else None
+        gate = error.gate if isinstance(error, ProviderUnavailable) else None
 
         def put_off(tx: Writing) -> None:
-            waited = (tx.now - (lease.job.started_at or tx.now)) / 1000
-            backoff = min(max(1.0, waited / 4), _LONGEST_BACKOFF_SECONDS) * self._random.uniform(0.5, 1.5)
-            delay = min(backoff if asked is None else asked, _LONGEST_DELAY_SECONDS)
-            queue.wait(tx, lease, problem, int(delay * 1000))
+            stuck = queue.stuck_ms(tx, lease) / 1000
+            delay = min(max(1.0, stuck / 4), _LONGEST_BACKOFF_SECONDS) * self._random.uniform(0.5, 1.5)
+            if asked is not None:
+                # What is too much for a model must not keep a worker busy for as long as the model serves others.
+                delay = max(asked, delay) if isinstance(error, ProviderTimeout) else asked
+            queue.wait(tx, lease, problem, int(min(delay, _LONGEST_DELAY_SECONDS) * 1000), gate)
 
         self._settle(put_off)
 
@@ -280,7 +365,9 @@ def _cancel(tx: Writing, lease: Lease) -> None:
     if job.kind == "ingest":
         documents.set_state(tx, job.subject_id, "cancelled", job.stage)
     elif job.kind == "embed":
-        indexes.set_problem(tx, job.subject_id, JobCancelled().problem(job.stage, job.attempts))
+        cancel_vectors(tx, job.subject_id, JobCancelled().problem(job.stage, job.attempts))
+    elif job.kind == "rebuild":
+        generations.stop(tx, new_id, job.subject_id)
     queue.cancelled(tx, lease)
 
 
@@ -289,7 +376,9 @@ def _fail(tx: Writing, lease: Lease, problem: Problem) -> None:
     if job.kind == "ingest":
         documents.set_state(tx, job.subject_id, "failed", job.stage, problem)
     elif job.kind == "embed":
-        indexes.set_problem(tx, job.subject_id, problem)
+        give_up_vectors(tx, new_id, job.subject_id, problem)
+    elif job.kind == "rebuild":
+        generations.fail(tx, job.subject_id, problem)
     queue.fail(tx, lease, problem)
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import wenyuan as wy
 from tests.cases.shelves import SETTINGS, TODAY
+from tests.embedding_server import serving
 from wenyuan.runtime.library import Library
 
 CONTENTS = {
@@ -122,6 +123,28 @@ def _two(folder: Path, text: str, name: str) -> tuple[Path, Path]:
         path.parent.mkdir(parents=True)
         path.write_text(text, "utf-8")
     return paths
+
+
+def test_the_same_bytes_are_embedded_once_and_the_same_file_not_again(tmp_path: Path) -> None:
+    a, b = _two(tmp_path, "琥珀项目的预算是三十万。", "预算.md")
+    home = tmp_path / "library"
+    home.mkdir()
+    with serving() as server:
+        (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
+        with wy.open(home, environment={"WENYUAN_WORKER_THREADS": "1"}, today=lambda: TODAY) as library:
+            library.add(a)
+            assert (len(server.inputs), server.calls) == (1, 1)
+            library.add(b)
+            library.add(tmp_path / "two")
+            assert (len(server.inputs), server.calls) == (1, 1)
+            library.documents.delete(str(a))
+            library.drain()
+            found = library.search("预算是多少", arms=("vector",)).hits
+            assert [hit.passage.source for hit in found] == [str(b)]
+            asked = server.calls
+            library.add(a)
+            assert server.calls == asked
+            assert library.check() == []
 
 
 SECTIONS = {

@@ -209,7 +209,8 @@ SPOKEN: Sequence[tuple[Sequence[str], str]] = (
     (("docs", "list"), r"doc_\w{26}  broken\.json .*failed .*file-malformed: .*is not valid JSON"),
     (("docs", "show", "0.9.1.md"), r"(?s)name: 0\.9\.1\.md\n.*searchable: yes"),
     (("docs", "show", "broken.json"), r"(?s)state: failed.*error\[file-malformed\].*hint: "),
-    (("docs", "chunks", "0.9.1.md"), r"(?s)rev_\w{26}\.0  .*Fixed: the gateway"),
+    (("docs", "chunks", "0.9.1.md"), r"(?s)no\..*\n +0  lines 1–3  yes .*Fixed: the gateway"),
+    (("docs", "chunks", "0.9.1.md", "--text"), r"(?s)rev_\w{26}\.0  .*Fixed: the gateway"),
     (("jobs", "list"), r"job_\w{26}  read +failed"),
     (("check",), r"."),
     (("doctor",), r"."),
@@ -278,8 +279,8 @@ def test_a_knowledge_base_lives_and_dies(house: House) -> None:
         {"target_columns": 400, "overlap_columns": 0},
         ["a"],
     )
-    assert house.run("kb", "archive", "side").stdout == 'Archived "side"; it is no longer searched.\n'
-    assert house.run("kb", "archive", "side", "--undo").stdout == '"side" is back and will be searched.\n'
+    assert house.run("kb", "archive", "side").stdout.startswith('Archived "side": it is kept as it is')
+    assert house.run("kb", "unarchive", "side").stdout == '"side" is back and will be searched.\n'
     assert house.run("kb", "delete", "side").stdout == 'Deleted "side"; your own files are untouched.\n'
     assert [view["knowledge_base"]["name"] for view in house.json("kb", "list")] == ["default"]
 

@@ -34,7 +34,7 @@ def test_a_message_says_the_same_in_both_languages(key: str) -> None:
 def said() -> Iterator[str]:
     """What every `say(...)` in the door is called with, as a pattern where it is put together, and keys handed on."""
     for file in DOOR.glob("*.py"):
-        if file.name == "messages.py":
+        if file.name.startswith("messages"):
             continue
         for node in ast.walk(ast.parse(file.read_text("utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "say":

@@ -1,4 +1,4 @@
-"""kill -9 at random moments: nothing is lost, nothing is doubled, nothing half-done is shown."""
+"""kill -9 and SIGSTOP at random moments: nothing is lost, nothing is doubled, nothing half-done is shown."""
 
 from __future__ import annotations
 
@@ -6,20 +6,42 @@ from pathlib import Path
 
 import pytest
 
-from tests.crashing import crash_again_and_again
+from tests.crashing import (
+    SCENARIOS,
+    Damage,
+    crash_again_and_again,
+    delete_again_and_again,
+    stop_again_and_again,
+)
 
 
-def test_thirty_kills_leave_everything_done_exactly_once(tmp_path: Path) -> None:
-    damage = crash_again_and_again(tmp_path, kills=30, processes=1, seed=20260414)
-    assert damage.kills == 30, "the work was done too soon: give it more to do"
-    assert (damage.lost, damage.doubled, damage.embedded_again, damage.wrongly_visible) == (0, 0, 0, 0)
-    assert damage.findings == ()
+def _assert_unharmed(damage: Damage) -> None:
+    assert (damage.lost, damage.doubled, damage.wrongly_visible, damage.findings) == (0, 0, 0, ())
+
+
+def test_ten_kills_leave_everything_done_exactly_once(tmp_path: Path) -> None:
+    damage = crash_again_and_again(tmp_path, kills=10, processes=1, seed=20260414)
+    assert damage.kills == 10
+    assert damage.embedded_again == 0
+    assert damage.taken_over > 0, "nobody was disturbed: give the workers more to do"
+    _assert_unharmed(damage)
+
+
+def test_a_worker_that_was_stopped_past_its_lease_changes_nothing_when_it_goes_on(tmp_path: Path) -> None:
+    damage = stop_again_and_again(tmp_path, stops=3, seed=20260414)
+    assert damage.taken_over > 0, "nobody was disturbed: give the workers more to do"
+    _assert_unharmed(damage)
+
+
+def test_what_was_deleted_stays_away_however_the_purge_is_interrupted(tmp_path: Path) -> None:
+    _assert_unharmed(delete_again_and_again(tmp_path, kills=3, seed=20260414))
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("processes", [1, 3])
-def test_a_hundred_kills(tmp_path: Path, processes: int) -> None:
-    damage = crash_again_and_again(tmp_path, kills=100, processes=processes, seed=processes)
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_a_hundred_times(tmp_path: Path, name: str) -> None:
+    damage = SCENARIOS[name](tmp_path, 100)
     assert damage.kills == 100
-    assert (damage.lost, damage.doubled, damage.embedded_again, damage.wrongly_visible) == (0, 0, 0, 0)
-    assert damage.findings == ()
+    # What a stopped worker was about to send, it sends when it goes on; and what is deleted loses its vectors.
+    assert damage.embedded_again == 0 or "deleting" in name or "SIGSTOP" in name
+    _assert_unharmed(damage)

@@ -43,6 +43,31 @@ def test_patterns_exclude_by_name_and_by_path(tmp_path: Path) -> None:
     assert gathered(tmp_path, exclude=("draft-*", "old/*")) == ["keep.md"]
 
 
+def test_what_git_ignores_is_left_out_folder_by_folder(tmp_path: Path) -> None:
+    made(tmp_path, "a.md", "b.md", "sub/a.md", "sub/c.md", "sub/deep/c.md", "build/x.md", "other/a.md")
+    (tmp_path / ".gitignore").write_text("/a.md\nbuild/\n")
+    (tmp_path / "sub" / ".gitignore").write_text("c.md\n!deep/c.md\n")
+    gathering = Gathering()
+    found = gather([tmp_path], (), tmp_path / "none", gathering)
+    assert [path.relative_to(tmp_path).as_posix() for path in found] == [
+        *("b.md", "other/a.md", "sub/a.md", "sub/deep/c.md")
+    ]
+    assert gathering.passed_over["ignored"] == 3
+    assert gathered(tmp_path, tmp_path / "a.md") == ["a.md"]
+
+
+def test_files_of_editors_and_downloads_that_are_not_finished_are_left_out(tmp_path: Path) -> None:
+    made(tmp_path, "x.md", "~$x.docx", ".x.md.swp", "x.md~", "x.md.part", "x.md.crdownload", "#x.md#", ".~lock.x.odt#")
+    assert gathered(tmp_path) == ["x.md"]
+
+
+def test_the_folder_of_any_library_is_left_out(tmp_path: Path) -> None:
+    made(tmp_path, "x.md", "archive/wenyuan.db", "archive/wenyuan.toml.md")
+    gathering = Gathering()
+    assert [path.name for path in gather([tmp_path], (), tmp_path / "none", gathering)] == ["x.md"]
+    assert gathering.passed_over["library"] == 1
+
+
 def test_a_file_meant_twice_comes_once(tmp_path: Path) -> None:
     made(tmp_path, "a/x.md")
     assert gathered(tmp_path, tmp_path, tmp_path / "a", tmp_path / "a" / "x.md") == ["a/x.md"]

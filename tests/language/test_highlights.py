@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wenyuan.language.folding import fold
 from wenyuan.language.highlights import highlights
 from wenyuan.language.questions import read_question
-from wenyuan.language.words import term_token
+from wenyuan.language.words import index_tokens, located_words, term_token
 
 NOW = datetime.date(2026, 4, 20)
 
@@ -47,6 +48,10 @@ def marked(text: str, question: str) -> list[str]:
         ("……健康——體檢", "健康 体检", ["健康", "體檢"]),
         ("カタカナ カ", "カ", ["カ"]),
         ("nothing here", "健康", []),
+        ("the skies above; a sky", "sky", ["skies", "sky"]),
+        ("they flew\nflying families", "family fly", ["flying", "families"]),
+        ("1,234-a and 12,34", "1234", ["1,234-a"]),
+        ("a-b a.b (b) xb bx", "b", ["b", "b", "b"]),
         ("", "健康", []),
     ],
 )
@@ -68,3 +73,26 @@ def test_spans_are_sorted_apart_and_within_the_text(text: str, question: str) ->
     spans = highlights(text, read_question(question, NOW))
     assert all(0 <= span.start < span.end <= len(text) for span in spans)
     assert all(one.end < other.start for one, other in pairwise(spans))
+
+
+_FRAGMENTS = [
+    *"健康體檢 studies study skies sky flying e.g. a::b::c os.path.join".split(),
+    *"C:\\data 1,234 12,345-x c++ it's カタ 안녕".split(),
+    *" ,.-/:@_'sy1i",
+    "\n",
+    "\u3000",
+    "x" * 70,
+    "ꭰ",
+]
+
+
+@given(
+    st.lists(st.sampled_from(_FRAGMENTS), max_size=12).map("".join), st.lists(st.sampled_from(_FRAGMENTS), max_size=3)
+)
+def test_every_word_is_found_that_reading_them_all_would_find(text: str, asked: list[str]) -> None:
+    folded = fold(text)
+    tokens = frozenset(index_tokens(" ".join(asked)))
+    plan = replace(read_question("?", NOW), tokens=tuple(sorted(tokens)), aliases=())
+    marked_places = {place for span in highlights(folded, plan) for place in range(span.start, span.end)}
+    expected = {place for start, end in located_words(folded, tokens) for place in range(start, end)}
+    assert expected <= marked_places

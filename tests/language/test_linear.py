@@ -74,7 +74,7 @@ def test_long_texts_are_read_under_a_heading(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["a.", "a::", "a/", "@", "a-", "1,", "健", "--a "])
 def test_long_texts_are_matched(unit: str) -> None:
     text = unit * (30_000 // len(unit))
-    assert CoverageReader(dict.fromkeys(PLAN.tokens, 1.0)).read((text,), text).matched <= set(PLAN.tokens)
+    assert CoverageReader(dict.fromkeys(PLAN.tokens, 1.0)).read(text, text).matched <= set(PLAN.tokens)
     assert read_question(text, NOW) is not None
 
 

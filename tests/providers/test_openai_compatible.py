@@ -258,6 +258,15 @@ def test_what_passes_is_tried_again(server: ScriptedServer, time: Time, answer: 
     assert len(server.requests) == 3
 
 
+@pytest.mark.parametrize("answer", PASSING.values(), ids=PASSING.keys())
+def test_a_passage_is_not_waited_for(server: ScriptedServer, time: Time, answer: Answer) -> None:
+    """It is put off by whoever asked, so that others learn of the refusal."""
+    with pytest.raises(ProviderUnavailable):
+        _embedder(server, time, answer, GOOD).embed(["a"], "passage", 30.0)
+    assert len(server.requests) == 1
+    assert time.waits == []
+
+
 @pytest.mark.parametrize("header", ["2", email.utils.formatdate(1_002, usegmt=True), "2.0"])
 def test_a_time_to_wait_is_kept(server: ScriptedServer, time: Time, header: str) -> None:
     answer = answering(429, b"{}", {"Retry-After": header})

@@ -10,6 +10,7 @@ DETAILS = {
     "processing": 3,
     "failed": 2,
     "disabled": 4,
+    "blocked": 8,
     "documents": 6,
     "missing": 5,
     "total": 9,

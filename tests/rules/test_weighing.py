@@ -59,3 +59,16 @@ def test_a_date_within_the_years_asked_for_counts() -> None:
 def test_the_index_may_know_a_writing_that_the_words_do_not_show() -> None:
     scores = weigh([evidence(1, 0.1, bm25=1.2), evidence(2, 0.3)])
     assert scores[1] > scores[2]
+
+
+def test_translations_count_and_for_less_than_the_words_themselves() -> None:
+    says, says_nothing = (Evidence(key, "zh", 0.0, 0.0, 0.0, 0.4, translated=n) for key, n in ((1, 1.0), (2, 0.0)))
+    own_words = Evidence(3, "zh", 1.0, 1.0, 0.0, 0.4)
+    assert own_words.words > says.words > says_nothing.words
+    scores = weigh([says, says_nothing])
+    assert scores[1] > scores[2]
+
+
+@given(share, share, st.none() | st.booleans())
+def test_words_never_count_for_more_than_all(words: float, translated: float, dated: bool | None) -> None:
+    assert 0.0 <= Evidence(1, "en", words, words, 0.0, 0.5, dated, translated).words <= 1.0

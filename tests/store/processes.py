@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
@@ -11,7 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import wenyuan as wy
+from tests.store.old_libraries import BlockedHalfWay
 from wenyuan.errors import WenyuanError
+from wenyuan.flows.backup import Copying
+from wenyuan.runtime.upkeep import Finding
 from wenyuan.store import migrate, queue
 from wenyuan.store.sqlite import SqliteDatabase
 
@@ -35,6 +39,21 @@ def other_process(work: Callable[..., None], *arguments: Any) -> Iterator[Connec
     finally:
         process.kill()
         process.join()
+
+
+@contextmanager
+def doomed_process(work: Callable[..., None], *arguments: Any) -> Iterator[Connection]:
+    """The same, but the process is killed (SIGKILL) when the context ends."""
+    ours, theirs = _NEW.Pipe()
+    process = _NEW.Process(target=work, args=(theirs, *arguments), daemon=True)
+    process.start()
+    theirs.close()
+    try:
+        yield ours
+    finally:
+        process.kill()
+        process.join()
+    assert process.exitcode == -signal.SIGKILL
 
 
 def answer(pipe: Connection) -> Any:
@@ -117,3 +136,80 @@ def search_when_told(pipe: Connection, home: Path, times: int) -> None:
         pipe.send("ready")
         pipe.recv()
         pipe.send([library.search("水位").trace_id for _ in range(times)])
+
+
+def migrate_half_way(pipe: Connection, folder: Path) -> None:
+    """Tell when a migration is done but for its commit, and wait to be killed."""
+    BlockedHalfWay(lambda: pipe.send("half way"), pipe.recv).migrate(folder)
+
+
+def open_old_when_told(pipe: Connection, folder: Path) -> None:
+    """Open an old library at the same moment as others do, and tell what is found."""
+    pipe.send("ready")
+    pipe.recv()
+    try:
+        with wy.open(folder, create=False) as library:
+            pipe.send(sorted(view.document.name for view in library.documents.list()))
+    except WenyuanError as error:
+        pipe.send(repr(error))
+
+
+def back_up_until(pipe: Connection, home: Path, target: Path, stage: str) -> None:
+    """Back a library up until a stage is reached, tell so, and wait to be killed."""
+
+    def watch(copying: Copying) -> None:
+        if copying.stage == stage:
+            pipe.send(stage)
+            pipe.recv()
+
+    with wy.open(home, create=False) as library:
+        library.backup(target, watch=watch)
+
+
+def restore_until(pipe: Connection, backup: Path, folder: Path) -> None:
+    """Begin to restore a backup, tell so, and wait to be killed."""
+
+    def watch(_: Copying) -> None:
+        pipe.send("begun")
+        pipe.recv()
+
+    wy.restore(backup, folder, watch=watch)
+
+
+def change_until_told(pipe: Connection, home: Path) -> None:
+    """Add, change and delete documents, and purge what was deleted, until told to stop."""
+    with wy.open(home, create=False) as library:
+        pipe.send("changing")
+        number = 0
+        while not pipe.poll():
+            number += 1
+            for name in range(6):
+                library.add_text(f"round {number} of {name} 苍鹭", f"changing-{name}.md", wait=False)
+            library.drain()
+            library.documents.delete(f"changing-{number % 6}.md")
+            library.drain()
+        pipe.recv()
+        pipe.send(number)
+
+
+def import_until_half(pipe: Connection, home: Path, archive: Path) -> None:
+    """Import an archive, tell each step, and go on when told."""
+
+    def watch(done: int, total: int) -> None:
+        pipe.send((done, total))
+        pipe.recv()
+
+    with wy.open(home, create=False) as library:
+        library.knowledge_bases.import_(archive, watch=watch)
+
+
+def repair_until(pipe: Connection, home: Path, code: str) -> None:
+    """Repair a library until a finding of that code was mended, tell so, and wait to be killed."""
+
+    def watch(finding: Finding, _: bool) -> None:
+        if finding.code == code:
+            pipe.send(code)
+            pipe.recv()
+
+    with wy.open(home, create=False) as library:
+        library.repair(deep=True, on_mended=watch)

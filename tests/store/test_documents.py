@@ -242,7 +242,7 @@ def test_documents_are_counted_by_how_they_stand(library: LibraryBuilder) -> Non
         documents.hide(tx, hidden.document.id, knowledge_base.id)
     with library.database.read() as tx:
         counts = knowledge_bases.document_counts(tx, knowledge_base.id)
-    assert counts == {"ready": 1, "disabled": 2, "pending": 1, "failed": 1}
+    assert counts == {"ready": 1, "disabled": 1, "blocked": 1, "pending": 1, "failed": 1}
 
 
 def test_the_document_given_is_the_document_kept(library: LibraryBuilder) -> None:

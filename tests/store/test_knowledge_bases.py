@@ -114,7 +114,7 @@ def test_changes_are_numbered_without_gaps_whoever_makes_them(library: LibraryBu
 
 def _changed(library: LibraryBuilder, knowledge_base_id: str, since: int) -> list[str]:
     with library.database.read() as tx:
-        return sorted(knowledge_bases.changed_documents(tx, knowledge_base_id, since))
+        return sorted(knowledge_bases.changed_documents(tx, knowledge_base_id, since) or ())
 
 
 def test_what_changed_since_a_number_is_told(library: LibraryBuilder) -> None:

@@ -18,7 +18,7 @@ from hypothesis.stateful import Bundle, RuleBasedStateMachine, initialize, invar
 from numpy.typing import NDArray
 
 from tests.store.library_builder import DIMENSIONS, Added, Draft, LibraryBuilder, build_library, unit_rows
-from wenyuan.store import chunks, documents, purging
+from wenyuan.store import chunks, documents, indexes, purging
 from wenyuan.store.checking import check_library
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import LOCAL_PRINCIPAL, DateSpan, Key, KnowledgeBase, Scope
@@ -178,6 +178,8 @@ class Histories(RuleBasedStateMachine):
             assert set(chunks.passages(tx, base.id, scope, every)) == {c.key for c in live}
             query = _vector(word)
             nearest = self._cache.search(tx, self._vector[base.id], self._model, query, ids, _EVERY)
+            counted = indexes.coverage(tx, self._vector[base.id])
+            assert self._cache.coverage(tx, self._vector[base.id]) == counted
         expected = {chunk.key: float(chunk.vector @ query) for chunk in self._live(base, ids, embedded=True)}
         assert dict(nearest).keys() == expected.keys()
         assert len(nearest) == len(expected)

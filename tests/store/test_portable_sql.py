@@ -17,7 +17,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from tests.store.library_builder import DIMENSIONS, EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
+from tests.store.library_builder import EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
 from tests.store.portable_sql import (
     JSON_EACH,
     PostgresDatabase,
@@ -33,7 +33,21 @@ from tests.store.portable_sql import (
 )
 from wenyuan.errors import FileEmpty
 from wenyuan.rules.filters import read_filters
-from wenyuan.store import blobs, chunks, documents, fields, indexes, journal, knowledge_bases, purging, queue, vectors
+from wenyuan.rules.pacing import Pace, bucket_of_requests, bucket_of_tokens
+from wenyuan.store import (
+    blobs,
+    chunks,
+    documents,
+    fields,
+    indexes,
+    job_changes,
+    journal,
+    knowledge_bases,
+    limits,
+    purging,
+    queue,
+    vectors,
+)
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking.rows import ROW_CHECKS
 from wenyuan.store.database import Row, Writing
@@ -125,7 +139,7 @@ def _timeless(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {
-            name: bool(inner) if name.endswith(("_at", "_until", "_after")) else _timeless(inner)
+            name: bool(inner) if name.endswith(("_at", "_until", "_after", "_since")) else _timeless(inner)
             for name, inner in fields.items()
         }
     if isinstance(value, dict):
@@ -185,7 +199,8 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
                 chunks.structured(tx, base.id, scope, spans, values, 50),
                 chunks.structured(tx, base.id, scope, spans[1:], [], 50),
                 chunks.structured(tx, base.id, scope, [], values, 1),
-                vectors.live_codes(tx, generation.id, base.id, DIMENSIONS, only),
+                sorted(vectors.live_documents(tx, generation.id, base.id, only), key=lambda one: one.document_id),
+                sorted(vectors.packed_codes(tx, generation.id, [one.revision_id for one in added])),
                 VectorCache().search(tx, generation, model, query, only, 10),
             ]
     filters: list[dict[str, Any]] = [
@@ -210,7 +225,7 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
             documents.unfinished_revisions(tx, added[1].document.id),
             [knowledge_bases.document_counts(tx, one.id) for one in knowledge_bases.permitted(tx, EVERYTHING)],
             knowledge_bases.permitted(tx, Scope(LOCAL_PRINCIPAL, ("other", base.id))),
-            sorted(knowledge_bases.changed_documents(tx, base.id, 2)),
+            sorted(knowledge_bases.changed_documents(tx, base.id, 2) or ()),
             knowledge_bases.default(tx, LOCAL_PRINCIPAL),
             [indexes.progress(tx, one.revision_id, kind) for one in added for kind in _KINDS],
             indexes.coverage(tx, generation),
@@ -220,7 +235,7 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
             [chunks.revision_text(tx, one.revision_id, 2, 60) for one in added],
             vectors.missing(tx, model, added[6].revision_id, -1, 5),
             vectors.count_missing(tx, model, added[4].revision_id),
-            [list(check(tx)) for check in ROW_CHECKS],
+            [list(check(tx, 20)) for check in ROW_CHECKS],
             blobs.unnamed(tx, ["0" * 64, hashlib.sha256(b"late").hexdigest()]),
         ]
     return found
@@ -256,9 +271,30 @@ def _what_becomes_of_jobs(library: LibraryBuilder) -> list[Any]:
         tx.run("UPDATE jobs SET finished_at = 1 WHERE finished_at IS NOT NULL")
         seen += [queue.listed(tx, LOCAL_PRINCIPAL, only_live=live, limit=9) for live in (True, False)]
         seen += [queue.counts(tx), queue.workers_at_work(tx), queue.expire_leases_of(tx, "one")]
+        seen += [queue.is_idle(tx), queue.opens_at(tx) is None, job_changes.last_change(tx)]
+        seen += [job_changes.since(tx, LOCAL_PRINCIPAL, 3, 9), job_changes.under_way(tx, LOCAL_PRINCIPAL, 9)]
         seen += [queue.of_subject(tx, "revision", f"subject {number}") for number in range(3)]
-    taken = queue.claim(library.database, "two", 0, kinds)
-    return [*seen, leases, taken]
+    taken = queue.claim(library.database, "two", 0, kinds, bounds={"model": 1})
+    with library.database.write() as tx:
+        seen += [job_changes.has_ended(tx, 2), job_changes.forget_ended(tx, 2, 1), job_changes.forget_ended(tx, 2, 9)]
+    return [*seen, leases, taken, *_what_limits_say(library)]
+
+
+def _what_limits_say(library: LibraryBuilder) -> list[Any]:
+    problem = FileEmpty(name="x").problem()
+    pace = Pace(bucket_of_requests(10), bucket_of_tokens(100), 1)
+    seen: list[Any] = []
+    for call in ("a", "b"):
+        with library.database.write() as tx:
+            refused = limits.begin_call(tx, call, "model", "one", pace, 3, 60_000, problem)
+            seen += [refused is None, limits.failures(tx, "model"), list(limits.closed(tx))]
+    with library.database.write() as tx:
+        limits.end_call(tx, "a", "model")
+        limits.forget_calls_of(tx, "one")
+        failed = limits.fail_call(tx, "c", "model", tx.now, problem, lambda failures: 9_000 * failures, is_told=False)
+        limits.turn_back(tx, 1_000)
+        seen += [failed.model, failed.is_told, limits.failures(tx, "model"), list(limits.closed(tx))]
+    return seen
 
 
 def _what_leaves(library: LibraryBuilder, added: list[Added]) -> list[Any]:

@@ -17,13 +17,22 @@ from wenyuan.store.sqlite import SqliteDatabase
 # What reads much on purpose, by a piece of its text: checks read everything, some tables are small,
 # and some questions are asked by a person, now and then.
 _MAY_SCAN = {
+    "(SELECT count(*) FROM documents WHERE deleted_at IS NULL)": "documents",
+    "(SELECT coalesce(sum(size), 0) FROM blobs)": "blobs",
+    "FROM vectors AS v WHERE NOT EXISTS": "v",
     "FROM schema_migrations": "schema_migrations",
-    "kind = 'vector' AND state <> 'retired'": "index_generations",
+    "r.without_vectors = 1": "r",
+    "(SELECT 1 FROM sessions": "knowledge_bases",
     "FROM traces": "traces",
-    "NOT state IN": "jobs",
+    " provider_limits ": "provider_limits",
+    "UPDATE provider_calls": "provider_calls",
+    "SELECT id FROM knowledge_bases WHERE change_number": "knowledge_bases",
 }
 # Indexes that hold live jobs alone.
-_LIVE_JOBS = {"SCAN jobs USING INDEX jobs_to_claim", "SCAN jobs USING INDEX jobs_running"}
+_LIVE_JOBS = {
+    "SCAN jobs USING COVERING INDEX jobs_queued",
+    *(f"SCAN jobs USING INDEX jobs_{which}" for which in ("begun", "running", "waiting")),
+}
 _ALIAS = re.compile(r"SCAN (\w+)(.*)")
 
 

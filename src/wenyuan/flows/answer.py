@@ -104,7 +104,7 @@ def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
         return None
     with tools.database.read() as tx:
         generation = indexes.active(tx, hits[0].passage.knowledge_base_id, "vector")
-    return tools.embedder_for(generation.recipe["model"]) if generation is not None else None
+    return tools.embedder_for(tools.model_of(generation)) if generation is not None else None
 
 
 def _similarities(tools: Retrieving, embedder: Embedder, plan: Plan, sentences: Sequence[Sentence]) -> list[float]:

@@ -34,6 +34,8 @@ def why_empty(tx: Reading, journey: Journey) -> EmptyReason:
         failed = counts["failed"] + counts["cancelled"]
         if counts["disabled"] and not processing and not failed:
             return EmptyReason("all-disabled", {"disabled": counts["disabled"]})
+        if counts["blocked"] > failed and not processing:
+            return EmptyReason("all-blocked", {"blocked": counts["blocked"]})
         return EmptyReason("none-ready", {"processing": processing, "failed": failed})
     if all(fields.narrowed(tx, base.id, journey.scope).documents == () for base in active):
         return EmptyReason("filters-excluded-all", {"documents": counts["ready"]})

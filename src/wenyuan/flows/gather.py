@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import fnmatch
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from wenyuan.errors import InvalidValue, PathNotFound
+from wenyuan.rules.ignoring import IgnoreRules, ignore_rules
 
 EXCLUDED_NAMES = (
     ".*",
     "~$*",
     "*~",
+    "#*#",
     "*.swp",
+    "*.swx",
     "*.tmp",
+    "*.part",
+    "*.partial",
+    "*.crdownload",
     "*.pyc",
     "__pycache__",
     "node_modules",
@@ -25,7 +32,7 @@ EXCLUDED_NAMES = (
     "desktop.ini",
     "*.egg-info",
 )
-"""Hidden, temporary and generated files and folders, left out of a folder unless asked for by name."""
+"""Hidden, temporary, unfinished and generated files and folders, left out of a folder unless asked for by name."""
 
 _UNREAD = """
     .png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .heic .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi
@@ -35,6 +42,22 @@ _UNREAD = """
 """
 UNREAD_SUFFIXES = frozenset(_UNREAD.split())
 """Types that no reader reads yet: in a folder they are counted and passed over, named alone they are an error."""
+
+IGNORE_FILE = ".gitignore"
+_LIBRARY_FILE = "wenyuan.db"
+_LARGEST_IGNORE_FILE = 1 << 20
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(fnmatch.translate(pattern) for pattern in patterns) or r"(?!)")
+
+
+_EXCLUDED = _any_of(EXCLUDED_NAMES)
+
+
+def is_excluded_name(name: str) -> bool:
+    """Whether a file or folder of this name is left out of every folder."""
+    return _EXCLUDED.match(name) is not None
 
 
 @dataclass(slots=True)
@@ -51,44 +74,167 @@ def gather(paths: Sequence[Path], exclude: Sequence[str], library: Path, gatheri
     are not followed, and the library itself is never added. Raises `PathNotFound`, or `InvalidValue`
     for a path inside the library, before the first file.
     """
-    home = library.resolve()
     for path in paths:
-        if not os.path.lexists(path):
-            raise PathNotFound(path=path)
-        if home in (path.resolve(), *path.resolve().parents):
-            raise InvalidValue(what="A path to add", value=str(path), reason="it lies in the library itself")
-    return _gather(paths, exclude, home, gathering)
+        refuse_library(path, library)
+    return _gather(paths, exclude, library, gathering)
 
 
-def _gather(paths: Sequence[Path], exclude: Sequence[str], home: Path, gathering: Gathering) -> Iterator[Path]:
-    seen: set[Path] = set()
+def refuse_library(path: Path, library: Path) -> None:
+    """Raise `PathNotFound` for a path that is not there, and `InvalidValue` for one inside the library."""
+    if not os.path.lexists(path):
+        raise PathNotFound(path=path)
+    if library.resolve() in (path.resolve(), *path.resolve().parents):
+        raise InvalidValue(what="A path to add", value=str(path), reason="it lies in the library itself")
+
+
+def _gather(paths: Sequence[Path], exclude: Sequence[str], library: Path, gathering: Gathering) -> Iterator[Path]:
+    seen: set[str] = set()
     for path in paths:
-        absolute = Path(os.path.abspath(path))
-        files = _walk(absolute, exclude, home, gathering) if absolute.is_dir() else iter((absolute,))
-        for file in files:
+        absolute = os.path.abspath(path)
+        for file in _files(absolute, exclude, library, gathering) if os.path.isdir(absolute) else (absolute,):
             if file not in seen:
                 seen.add(file)
-                yield file
+                yield Path(file)
 
 
-def _walk(root: Path, exclude: Sequence[str], library: Path, gathering: Gathering) -> Iterator[Path]:
-    for folder, folders, files in os.walk(root, onerror=lambda _: gathering.passed_over.update(["unreadable"])):
-        here = Path(folder)
-        kept = [name for name in sorted(folders) if not _excluded(here / name, root, exclude)]
-        gathering.passed_over["excluded"] += len(folders) - len(kept)
-        folders[:] = [name for name in kept if not (here / name).is_symlink() and (here / name).resolve() != library]
-        for name in sorted(files):
-            file = here / name
-            if _excluded(file, root, exclude):
-                gathering.passed_over["excluded"] += 1
-            elif file.suffix.lower() in UNREAD_SUFFIXES:
-                gathering.passed_over[file.suffix.lower()] += 1
-            else:
-                yield file
+def _files(root: str, exclude: Sequence[str], library: Path, gathering: Gathering) -> Iterator[str]:
+    walk = Walk(root, exclude, library, passed_over=gathering.passed_over)
+    for _, entry in walk.files():
+        yield entry.path
+    gathering.passed_over["unreadable"] += len(walk.unreadable)
 
 
-def _excluded(path: Path, root: Path, exclude: Sequence[str]) -> bool:
-    if any(fnmatch.fnmatch(path.name, pattern) for pattern in EXCLUDED_NAMES):
-        return True
-    relative = path.relative_to(root).as_posix()
-    return any(fnmatch.fnmatch(path.name, pattern) or fnmatch.fnmatch(relative, pattern) for pattern in exclude)
+@dataclass(frozen=True, slots=True)
+class _Folder:
+    """A folder to be walked. `base` is the length of its path and a slash, for paths relative to it."""
+
+    path: str
+    relative: str
+    is_wanted: bool
+    """Whether all that is in it is wanted, or only what leads to something wanted."""
+    ignoring: tuple[tuple[int, IgnoreRules], ...]
+
+
+class Walk:
+    """One walk through a folder, or through the parts of it that lie at or below the paths `within`.
+
+    What is hidden, temporary, excluded, ignored by a `.gitignore`, of a type that nothing reads, or
+    a library, is passed over and counted. `unreadable` are the folders that could not be listed, by
+    their paths relative to the root, with the reason; `devices` those that were met.
+    """
+
+    def __init__(
+        self,
+        root: str,
+        exclude: Sequence[str],
+        library: Path,
+        *,
+        within: Sequence[str] = ("",),
+        passed_over: Counter[str] | None = None,
+    ) -> None:
+        self._root = root
+        self._excluded = _any_of(tuple(exclude))
+        self._library = _identity(str(library))
+        self._within = frozenset(within)
+        self._towards = {parent for path in within for parent in _parents(path)}
+        self.passed_over: Counter[str] = Counter() if passed_over is None else passed_over
+        self.unreadable: dict[str, OSError] = {}
+        self.devices: set[int] = set()
+
+    def files(self) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        """Yield each file with its path relative to the root: a folder's own first, then those of its folders."""
+        left = [_Folder(self._root, "", "" in self._within, ())]
+        while left:
+            folder = left.pop()
+            try:
+                with os.scandir(folder.path) as entries:
+                    listed = sorted(entries, key=lambda entry: entry.name)
+            except OSError as error:
+                # One that disappeared since its parent was listed holds nothing.
+                if not (folder.relative and isinstance(error, FileNotFoundError)):
+                    self.unreadable[folder.relative] = error
+                continue
+            names = {entry.name for entry in listed}
+            if folder.relative and _LIBRARY_FILE in names:
+                self.passed_over["library"] += 1
+                continue
+            ignoring = folder.ignoring
+            if IGNORE_FILE in names:
+                ignoring = (*ignoring, (len(_below(folder.relative)), _read_rules(folder.path)))
+            folders: list[_Folder] = []
+            yield from self._listed(folder, listed, ignoring, folders)
+            left += reversed(folders)
+
+    def _listed(
+        self,
+        folder: _Folder,
+        entries: Sequence[os.DirEntry[str]],
+        ignoring: tuple[tuple[int, IgnoreRules], ...],
+        folders: list[_Folder],
+    ) -> Iterator[tuple[str, os.DirEntry[str]]]:
+        prefix = _below(folder.relative)
+        for entry in entries:
+            relative = prefix + entry.name
+            is_wanted = folder.is_wanted or relative in self._within
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if not is_wanted and not (is_folder and relative in self._towards):
+                continue
+            if reason := self._reason_against(entry.name, relative, is_folder, ignoring):
+                self.passed_over[reason] += 1
+            elif is_folder:
+                if self._is_library(entry):
+                    continue
+                folders.append(_Folder(entry.path, relative, is_wanted, ignoring))
+            elif not (entry.is_symlink() and os.path.isdir(entry.path)):
+                yield relative, entry
+
+    def _reason_against(
+        self, name: str, relative: str, is_folder: bool, ignoring: Sequence[tuple[int, IgnoreRules]]
+    ) -> str:
+        """Why a file or folder is passed over; empty for what is wanted."""
+        if _EXCLUDED.match(name) or self._excluded.match(name) or self._excluded.match(relative):
+            return "excluded"
+        for base, rules in reversed(ignoring):
+            ignored = rules.ignores(relative[base:], is_folder=is_folder)
+            if ignored is not None:
+                if ignored:
+                    return "ignored"
+                break
+        suffix = os.path.splitext(name)[1].lower()
+        return suffix if suffix in UNREAD_SUFFIXES and not is_folder else ""
+
+    def _is_library(self, entry: os.DirEntry[str]) -> bool:
+        try:
+            status = entry.stat(follow_symlinks=False)
+        except OSError:
+            # Gone meanwhile, or not to be listed either: that is told where it is walked.
+            return False
+        self.devices.add(status.st_dev)
+        return (status.st_dev, status.st_ino) == self._library
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _below(relative: str) -> str:
+    return f"{relative}/" if relative else ""
+
+
+def _parents(path: str) -> Iterator[str]:
+    """Every folder above a relative path, but not the root."""
+    while (path := path.rpartition("/")[0]) != "":
+        yield path
+
+
+def _read_rules(folder: str) -> IgnoreRules:
+    """The rules of a folder's `.gitignore`; none where it cannot be read."""
+    try:
+        with open(os.path.join(folder, IGNORE_FILE), "rb") as file:
+            return ignore_rules(os.fsdecode(file.read(_LARGEST_IGNORE_FILE)))
+    except OSError:
+        return ignore_rules("")

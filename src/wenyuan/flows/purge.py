@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from wenyuan.flows.receive import PRIORITY_PURGE
 from wenyuan.flows.work import Work
-from wenyuan.store import purging, queue
+from wenyuan.store import erasures, purging, queue
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database
 
@@ -82,4 +82,5 @@ def _delete(database: Database, blobs: BlobDirectory, work: Work, revision_id: s
             document_id, sha256 = deleted
             blobs.forget_unused(tx, sha256)
             purging.delete_document(tx, document_id)
+            erasures.forget_jobs(tx, revision_id)
         queue.finish(tx, work.lease)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,14 +16,17 @@ from wenyuan.language.words import lonely_characters
 from wenyuan.ports import Embedder
 from wenyuan.rules.observer import Observer
 from wenyuan.rules.selection import precise_dates
-from wenyuan.store import chunks, fields, indexes, vectors
+from wenyuan.store import chunks, indexes, vectors
 from wenyuan.store.chunks import KeyMatch
 from wenyuan.store.database import Database, Reading
+from wenyuan.store.scopes import ScopeCache
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import ArmName, IndexGeneration, KeyKind, KnowledgeBase, Plan, Scope
 
 _LEAST_DEPTH = 30
 _SPARE_DEPTH = 10
+# Indexes are switched by a person, now and then.
+_MOST_SWITCHES = 3
 # Any candidate of the other lists may hold a key that was asked for.
 _STRUCTURED_DEPTH = 1000
 
@@ -34,7 +37,9 @@ class Recalling:
 
     database: Database
     vectors: VectorCache
+    scopes: ScopeCache
     embedder_for: Callable[[str], Embedder]
+    model_of: Callable[[IndexGeneration], str]
     threads: Executor
     embed_seconds: float
 
@@ -110,7 +115,7 @@ def recall(
 ) -> list[Recall]:
     """Ask every list of every knowledge base for its best live chunks, of which `wanted` shall remain."""
     depth = max(_LEAST_DEPTH, wanted + _SPARE_DEPTH)
-    if scope.documents == ():
+    if scope.documents == () and not scope.attachments:
         return [Recall(base) for base in bases]
     scopes = _narrowed(tools, observe, bases, scope)
     lexical = [
@@ -122,22 +127,19 @@ def recall(
     for base, within in zip(bases, scopes, strict=True):
         near.append(_Near())
         if "vector" in arms and base.embedding_model and within.documents != ():
-            if base.embedding_model not in embedded:
-                embedded[base.embedding_model] = observe.or_keep(
-                    None, "embed", _embed, tools, observe, base.embedding_model, asked
-                )
-            query = embedded[base.embedding_model]
-            if query is not None:
-                near[-1] = observe.or_keep(near[-1], "embed", _vector, tools, observe, base, query, within, depth)
+            near[-1] = observe.or_keep(
+                near[-1], "embed", _nearest, tools, observe, asked, base, embedded, within, depth
+            )
     return [_joined(base, future, found) for base, future, found in zip(bases, lexical, near, strict=True)]
 
 
 def _narrowed(tools: Recalling, observe: Observer, bases: Sequence[KnowledgeBase], scope: Scope) -> list[Scope]:
     """The scope within each knowledge base, its conditions resolved to the documents that meet them."""
+    own = [replace(scope, documents=scope.attachments) if base.session_id else scope for base in bases]
     if not scope.conditions:
-        return [scope for _ in bases]
+        return own
     with observe.stage("filter") as stage, tools.database.read() as tx:
-        scopes = [fields.narrowed(tx, base.id, scope) for base in bases]
+        scopes = [tools.scopes.narrowed(tx, base.id, within) for base, within in zip(bases, own, strict=True)]
         stage.count = sum(len(within.documents or ()) for within in scopes)
         return scopes
 
@@ -197,12 +199,13 @@ def _lexical(
     with observe.stage("keyword") as stage, tools.database.read() as tx:
         generation = indexes.active(tx, base.id, "lexical")
         if generation is not None:
-            _keyword(tx, found, generation, asked, base, scope, arms, depth)
+            _keyword(tools, tx, found, generation, asked, base, scope, arms, depth)
         stage.count = len(found.keyword)
     return found
 
 
 def _keyword(
+    tools: Recalling,
     tx: Reading,
     found: _Lexical,
     generation: IndexGeneration,
@@ -222,7 +225,8 @@ def _keyword(
     def listed(plan: Plan) -> list[tuple[int, float]]:
         tokens = (*_tokens(plan), *found.lonely)
         excluded = asked.whole.excluded
-        return chunks.keyword(tx, base.id, generation.number, scope, tokens, excluded, depth, found.frequency)
+        few = tools.scopes.few_chunks
+        return chunks.keyword(tx, base.id, generation.number, scope, tokens, excluded, depth, found.frequency, few)
 
     found.keyword = listed(asked.raw)
     if asked.rewritten is not None:
@@ -252,23 +256,49 @@ def _embed(tools: Recalling, observe: Observer, model: str, asked: Asked) -> Que
         return QueryVector(model, fingerprint(identity), vector, embedder.similarity_floor)
 
 
-def _vector(
-    tools: Recalling, observe: Observer, base: KnowledgeBase, query: QueryVector, scope: Scope, depth: int
+def _nearest(
+    tools: Recalling,
+    observe: Observer,
+    asked: Asked,
+    base: KnowledgeBase,
+    embedded: dict[str, QueryVector | None],
+    scope: Scope,
+    depth: int,
 ) -> _Near:
+    """What the index that answers now finds, with the question embedded by the model that made it."""
+    for _ in range(_MOST_SWITCHES):
+        with tools.database.read() as tx:
+            generation = indexes.active(tx, base.id, "vector")
+            if generation is None:
+                if indexes.has_live_documents(tx, base.id):
+                    raise IndexMissing(name=base.name)
+                return _Near()
+        model = tools.model_of(generation)
+        if model not in embedded:
+            embedded[model] = observe.or_keep(None, "embed", _embed, tools, observe, model, asked)
+        query = embedded[model]
+        near = _vector(tools, observe, generation, query, scope, depth) if query is not None else _Near()
+        if near is not None:
+            return near
+    raise IndexIncompatible(indexed=base.embedding_model, configured=base.embedding_model)
+
+
+def _vector(
+    tools: Recalling, observe: Observer, expected: IndexGeneration, query: QueryVector, scope: Scope, depth: int
+) -> _Near | None:
+    """None where another index has taken the place of the expected one while the question was embedded."""
     with observe.stage("vector") as stage, tools.database.read() as tx:
-        generation = indexes.active(tx, base.id, "vector")
-        if generation is None:
-            if indexes.has_live_documents(tx, base.id):
-                raise IndexMissing(name=base.name)
-            return _Near()
-        if generation.fingerprint != query.fingerprint:
-            raise IndexIncompatible(indexed=generation.recipe.get("model"), configured=query.model)
-        model = vectors.known_model_key(tx, query.fingerprint)
+        generation = indexes.active(tx, expected.knowledge_base_id, "vector")
+        if generation is None or generation.id != expected.id:
+            return None
+        model = vectors.known_model_key(tx, generation.fingerprint)
         found: list[tuple[int, float]] = []
         if model is not None:
             found = tools.vectors.search(tx, generation, model, query.vector, scope.documents, depth)
         seen, all_live = tools.vectors.coverage(tx, generation)
         if seen < all_live:
             observe.degrade(f"vector-partial: {seen} of {all_live} documents")
+            if early := indexes.count_without_vectors(tx, generation.knowledge_base_id):
+                observe.degrade(f"published-without-vectors: {early} documents")
         stage.count = len(found)
         return _Near(found, query, model)

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
-from wenyuan.errors import DocumentError, InvalidValue, KnowledgeBaseArchived
+from wenyuan.errors import DocumentError, InvalidValue, KnowledgeBaseArchived, KnowledgeBaseFull
+from wenyuan.flows.file_paths import readable
 from wenyuan.flows.given import TextToAdd, checked_given, checked_name
+from wenyuan.flows.policy import is_by_policy, refusal, verdict
+from wenyuan.flows.priorities import PRIORITY_EMBED as PRIORITY_EMBED
+from wenyuan.flows.priorities import PRIORITY_INGEST as PRIORITY_INGEST
+from wenyuan.flows.priorities import PRIORITY_INGEST_NOW
+from wenyuan.flows.priorities import PRIORITY_PURGE as PRIORITY_PURGE
+from wenyuan.flows.priorities import PRIORITY_REREAD as PRIORITY_REREAD
+from wenyuan.flows.rename import rename
 from wenyuan.parsers.decoding import without_surrogates
 from wenyuan.parsers.detection import type_by_name
-from wenyuan.store import documents, knowledge_bases, queue
+from wenyuan.store import documents, knowledge_bases, moves, policies, queue
 from wenyuan.store.blobs import BlobDirectory, StagedBlob
-from wenyuan.store.database import Database, Writing
+from wenyuan.store.database import Database, Reading, Writing
 from wenyuan.types import Document, Given, KnowledgeBase, Problem
 
 Item = TypeVar("Item")
-
-PRIORITY_INGEST = 10
-PRIORITY_REREAD = 40
-PRIORITY_EMBED = 50
-PRIORITY_PURGE = 80
 
 _FILES_PER_TRANSACTION = 32
 _CHARACTERS_PER_TRANSACTION = 4_000_000
@@ -32,13 +34,19 @@ _PLAIN = "text/plain"
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """What became of one file. `problem` tells why it was not taken in; then there is no document."""
+    """What became of one file.
+
+    Without an `outcome` it was not taken in, and `problem` tells why. `blocked` is kept, but found by no
+    search, for the reason in `problem`. `skipped` makes no document, as the same bytes are there
+    already as `duplicate_of`; `replaced` took that one's place.
+    """
 
     source: str
     outcome: documents.Arrival | None
     document_id: str | None
     revision_id: str | None
     problem: Problem | None = None
+    duplicate_of: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,9 @@ class Receiving:
     blobs: BlobDirectory
     file_bytes: int
     new_id: Callable[[str], str]
+    source_id: str = ""
+    """The source that brings new documents; empty where a person adds them."""
+    priority: int = PRIORITY_INGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,12 +84,16 @@ def receive(
 
     def stage(path: Path) -> _Arriving:
         blob = tools.blobs.stage(path, tools.file_bytes)
-        return _Arriving(_readable(path), _readable(Path(path.name)), blob, given)
+        return _Arriving(readable(path), readable(Path(path.name)), blob, given)
 
     _refuse_archived(knowledge_base)
     remaining = iter(files)
-    while group := list(islice(remaining, _FILES_PER_TRANSACTION)):
-        yield from _receive_group(tools, knowledge_base, group, stage, _readable)
+    group = list(islice(remaining, _FILES_PER_TRANSACTION))
+    if len(group) < _FILES_PER_TRANSACTION:
+        tools = _at_once(tools)
+    while group:
+        yield from _receive_group(tools, knowledge_base, group, stage, readable)
+        group = list(islice(remaining, _FILES_PER_TRANSACTION))
 
 
 def receive_texts(tools: Receiving, knowledge_base: KnowledgeBase, texts: Iterable[TextToAdd]) -> Iterator[Received]:
@@ -95,10 +110,27 @@ def receive_text(tools: Receiving, knowledge_base: KnowledgeBase, text: TextToAd
     _refuse_archived(knowledge_base)
     arriving = _stage_text(tools, text)
     try:
-        (received,) = _store_group(tools, knowledge_base, [arriving])
+        (received,) = _store_group(_at_once(tools), knowledge_base, [arriving])
     finally:
         tools.blobs.discard(arriving.blob)
     return received
+
+
+def receive_staged(
+    tools: Receiving, knowledge_base: KnowledgeBase, source: str, name: str, blob: StagedBlob, given: Given | None
+) -> Received:
+    """Store bytes that were staged as they came, like one file; what is not kept of them is discarded."""
+    _refuse_archived(knowledge_base)
+    try:
+        (received,) = _store_group(tools, knowledge_base, [_Arriving(source, name, blob, given)])
+    finally:
+        tools.blobs.discard(blob)
+    return received
+
+
+def _at_once(tools: Receiving) -> Receiving:
+    """Put a few things that a person adds before what is brought in bulk."""
+    return tools if tools.source_id else replace(tools, priority=PRIORITY_INGEST_NOW)
 
 
 def _refuse_archived(knowledge_base: KnowledgeBase) -> None:
@@ -162,57 +194,164 @@ def _receive_group(
 def _store_group(tools: Receiving, knowledge_base: KnowledgeBase, staged: Sequence[_Arriving]) -> list[Received]:
     """Store what is staged, in one transaction; what is there already costs no sync."""
     with tools.database.read() as tx:
-        news = [one for one in staged if _is_news(documents.find_by_source(tx, knowledge_base.id, one.source), one)]
+        room = _Room.of(tx, knowledge_base)
+        # Bytes that the library has lost come back with the file.
+        news = [
+            one
+            for one in staged
+            if _decide(tx, knowledge_base, one, room).takes_bytes or not tools.blobs.path(one.blob.sha256).exists()
+        ]
     tools.blobs.sync([one.blob for one in news])
     with tools.database.write() as tx:
         current = _current(tx, knowledge_base)
         tools.blobs.keep(tx, [one.blob for one in news])
-        kept = {one.blob.sha256 for one in news}
-        return [_store(tx, tools, current, one, is_kept=one.blob.sha256 in kept) for one in staged]
+        kept, room = {one.blob.sha256 for one in news}, _Room.of(tx, current)
+        received = [_store(tx, tools, current, one, room, is_kept=one.blob.sha256 in kept) for one in staged]
+        for one, result in zip(staged, received, strict=True):
+            if result.outcome is None and one.blob.sha256 in kept:
+                # It was decided otherwise meanwhile.
+                tools.blobs.forget_unused(tx, one.blob.sha256)
+        return received
 
 
-def _is_news(known: documents.DocumentRecord | None, arriving: _Arriving) -> bool:
-    if known is None:
-        return True
+@dataclass(slots=True)
+class _Room:
+    """How many documents a knowledge base may still take; None for any number."""
+
+    left: int | None
+
+    @classmethod
+    def of(cls, tx: Reading, knowledge_base: KnowledgeBase) -> _Room:
+        most = knowledge_base.policy.max_documents
+        return cls(None if most is None else most - policies.count_documents(tx, knowledge_base.id))
+
+    def take(self) -> bool:
+        """Take the room for one document; False where there is none."""
+        if self.left is None:
+            return True
+        self.left -= 1
+        return self.left >= 0
+
+
+@dataclass(frozen=True, slots=True)
+class _Decision:
+    """What is to be done with a file: `known` is the document of its path, `twin` one with the same bytes."""
+
+    what: Literal["nothing", "revise", "add", "skip", "replace", "refuse"]
+    known: documents.DocumentRecord | None = None
+    twin: tuple[str, str] | None = None
+
+    @property
+    def takes_bytes(self) -> bool:
+        return self.what in ("revise", "add")
+
+
+def _decide(tx: Reading, knowledge_base: KnowledgeBase, arriving: _Arriving, room: _Room) -> _Decision:
+    known = documents.find_by_source(tx, knowledge_base.id, arriving.source)
+    if known is not None:
+        return _Decision("revise" if _is_news(known, arriving) else "nothing", known)
+    rule = knowledge_base.policy.duplicates
+    twin = policies.twin(tx, knowledge_base.id, arriving.blob.sha256) if rule != "keep" else None
+    if twin is not None:
+        is_old = rule == "skip" or policies.has_left(tx, knowledge_base.id, arriving.source, twin[0])
+        return _Decision("skip" if is_old else "replace", twin=twin)
+    return _Decision("add" if room.take() else "refuse")
+
+
+def _is_news(known: documents.DocumentRecord, arriving: _Arriving) -> bool:
     given = known.latest.given if arriving.given is None else arriving.given
     return (known.latest.blob_sha256, known.latest.given) != (arriving.blob.sha256, given)
 
 
-def _readable(path: Path) -> str:
-    """A path as text: names from old archives are often in GB18030, and some in no encoding at all."""
-    raw = os.fsencode(path)
-    for encoding in ("utf-8", "gb18030"):
-        try:
-            return raw.decode(encoding)
-        except UnicodeDecodeError:
-            continue
-    return raw.decode("utf-8", "backslashreplace")
-
-
 def _store(
-    tx: Writing, tools: Receiving, knowledge_base: KnowledgeBase, arriving: _Arriving, *, is_kept: bool
+    tx: Writing, tools: Receiving, knowledge_base: KnowledgeBase, arriving: _Arriving, room: _Room, *, is_kept: bool
 ) -> Received:
-    source = arriving.source
-    known = documents.find_by_source(tx, knowledge_base.id, source)
-    if known is not None and not _is_news(known, arriving):
-        if known.latest.state in ("failed", "cancelled"):
-            retry(tx, tools.new_id, known)
-            return Received(source, "retried", known.document.id, known.latest.id)
-        return Received(source, "unchanged", known.document.id, known.latest.id)
-    if not is_kept:
+    decision = _decide(tx, knowledge_base, arriving, room)
+    source, known, twin = arriving.source, decision.known, decision.twin
+    if decision.what == "refuse":
+        limit = knowledge_base.policy.max_documents
+        full = KnowledgeBaseFull(name=arriving.name, knowledge_base=knowledge_base.name, limit=limit)
+        return Received(source, None, None, None, full.problem("receiving"))
+    if decision.takes_bytes and not is_kept:
         # It was there already when the others were synced, and has been replaced meanwhile.
         tools.blobs.sync([arriving.blob])
         tools.blobs.keep(tx, [arriving.blob])
     if known is not None:
-        for unfinished in documents.unfinished_revisions(tx, known.document.id):
-            queue.cancel(tx, "revision", unfinished)
-            documents.set_state(tx, unfinished, "cancelled")
-        given = known.latest.given if arriving.given is None else arriving.given
-        return _add_revision(tx, tools, knowledge_base, known.document, arriving, given, "updated")
-    owner, now = knowledge_base.owner, tx.now
-    document = Document(tools.new_id("doc"), knowledge_base.id, owner, source, arriving.name, True, None, now, now)
+        return _revise(tx, tools, knowledge_base, known, arriving) if decision.takes_bytes else _known(tx, tools, known)
+    if twin is not None:
+        if decision.what == "replace":
+            return _replace(tx, tools, knowledge_base, twin[0], arriving)
+        return Received(source, "skipped", None, None, duplicate_of=twin[1])
+    owner, now, document_id = knowledge_base.owner, tx.now, tools.new_id("doc")
+    document = Document(
+        document_id, knowledge_base.id, owner, source, arriving.name, True, None, now, now, tools.source_id
+    )
     documents.add_document(tx, document)
     return _add_revision(tx, tools, knowledge_base, document, arriving, arriving.given or Given(), "added")
+
+
+def _known(tx: Writing, tools: Receiving, known: documents.DocumentRecord) -> Received:
+    """The same bytes from the same place: no work, unless what there was came to nothing."""
+    document, latest = known.document, known.latest
+    if latest.state in ("failed", "cancelled") and not document.blocked_reason:
+        retry(tx, tools.new_id, known)
+        return Received(document.source, "retried", document.id, latest.id)
+    return Received(document.source, "unchanged", document.id, latest.id)
+
+
+def _revise(
+    tx: Writing,
+    tools: Receiving,
+    knowledge_base: KnowledgeBase,
+    known: documents.DocumentRecord,
+    arriving: _Arriving,
+    outcome: documents.Arrival = "updated",
+) -> Received:
+    """Give a document its next revision. One that is moving to another knowledge base goes on with it."""
+    document = known.document
+    stop_unfinished(tx, document.id)
+    given = known.latest.given if arriving.given is None else arriving.given
+    return _add_revision(tx, tools, knowledge_base, document, arriving, given, outcome)
+
+
+def stop_unfinished(tx: Writing, document_id: str) -> None:
+    """Cancel the revisions of a document that are not published yet, so that a newer one can follow."""
+    for unfinished in documents.unfinished_revisions(tx, document_id):
+        queue.cancel(tx, "revision", unfinished)
+        documents.set_state(tx, unfinished, "cancelled")
+
+
+def _replace(
+    tx: Writing, tools: Receiving, knowledge_base: KnowledgeBase, twin_id: str, arriving: _Arriving
+) -> Received:
+    """Give the document with the same bytes the newer path; what it has stays, but for its name."""
+    twin = documents.find(tx, knowledge_base.owner, twin_id)
+    former = twin.document
+    policies.leave(tx, former)
+    if not rename(tx, tools.new_id, twin, arriving.source, arriving.name):
+        # It is just being read under its old name.
+        stop_unfinished(tx, former.id)
+        twin = documents.find(tx, knowledge_base.owner, twin_id)
+        rename(tx, tools.new_id, twin, arriving.source, arriving.name)
+        return replace(_revise(tx, tools, knowledge_base, twin, arriving, "replaced"), duplicate_of=former.source)
+    _judge(tx, knowledge_base, replace(former, name=arriving.name), arriving, twin.latest.given)
+    return Received(arriving.source, "replaced", former.id, twin.latest.id, duplicate_of=former.source)
+
+
+def _judge(
+    tx: Writing, knowledge_base: KnowledgeBase, document: Document, arriving: _Arriving, given: Given
+) -> Problem | None:
+    """Block or allow a document for what its newest file is; why it is blocked, if so."""
+    size = arriving.blob.size
+    reason = verdict(knowledge_base, document.name, given.media_type, size)
+    if not is_by_policy(document.blocked_reason):
+        reason = document.blocked_reason
+    if reason != document.blocked_reason:
+        policies.set_blocked(tx, document.knowledge_base_id, [(document.id, reason)])
+    if not reason:
+        return None
+    media_type = given.media_type or type_by_name(document.name)
+    return refusal(knowledge_base, reason, document.name, media_type, size).problem("receiving")
 
 
 def _add_revision(
@@ -224,21 +363,33 @@ def _add_revision(
     given: Given,
     outcome: documents.Arrival,
 ) -> Received:
-    revision_id = tools.new_id("rev")
-    blob = arriving.blob
-    documents.add_revision(tx, revision_id, document, blob.sha256, blob.size, knowledge_base.chunking, given)
-    queue.enqueue(
-        tx,
-        tools.new_id("job"),
-        "ingest",
-        "revision",
-        revision_id,
-        knowledge_base.id,
-        document.owner,
-        PRIORITY_INGEST,
-        blob.size,
-    )
-    return Received(document.source, outcome, document.id, revision_id)
+    """Store a revision with its job; a blocked one waits for another policy without one."""
+    revision_id, blob = tools.new_id("rev"), arriving.blob
+    destination = moves.destination(tx, document.id)
+    target = knowledge_bases.by_id(tx, destination) if destination is not None else knowledge_base
+    documents.add_revision(tx, revision_id, document, blob.sha256, blob.size, target.chunking, given)
+    if destination is not None:
+        moves.begin(tx, revision_id, document.id, destination)
+    problem = _judge(tx, knowledge_base, document, arriving, given)
+    if problem is not None and destination is None:
+        blocked: documents.Arrival = "replaced" if outcome == "replaced" else "blocked"
+        return Received(arriving.source, blocked, document.id, revision_id, problem)
+    enqueue_ingest(tx, tools.new_id, revision_id, target.id, document.owner, blob.size, tools.priority)
+    return Received(arriving.source, outcome, document.id, revision_id)
+
+
+def enqueue_ingest(
+    tx: Writing,
+    new_id: Callable[[str], str],
+    revision_id: str,
+    knowledge_base_id: str,
+    owner: str,
+    size: int,
+    priority: int = PRIORITY_INGEST,
+) -> None:
+    """Queue the reading of a revision."""
+    job_id = new_id("job")
+    queue.enqueue(tx, job_id, "ingest", "revision", revision_id, knowledge_base_id, owner, priority, size)
 
 
 def retry(tx: Writing, new_id: Callable[[str], str], record: documents.DocumentRecord) -> None:
@@ -247,18 +398,15 @@ def retry(tx: Writing, new_id: Callable[[str], str], record: documents.DocumentR
     It goes on where it stopped.
     """
     document, revision = record.document, record.latest
-    ingest = revision.state in ("failed", "cancelled")
-    if ingest:
+    if revision.state in ("failed", "cancelled"):
         documents.set_state(tx, revision.id, "pending", "queued")
-    subject = revision.id if ingest else document.serving_revision_id or revision.id
-    queue.enqueue(
-        tx,
-        new_id("job"),
-        "ingest" if ingest else "embed",
-        "revision",
-        subject,
-        document.knowledge_base_id,
-        document.owner,
-        PRIORITY_INGEST if ingest else PRIORITY_EMBED,
-        revision.size if ingest else queue.ALONE,
-    )
+        target = moves.destination_of_revision(tx, revision.id) or document.knowledge_base_id
+        enqueue_ingest(tx, new_id, revision.id, target, document.owner, revision.size)
+        return
+    enqueue_embed(tx, new_id, document.serving_revision_id or revision.id, document)
+
+
+def enqueue_embed(tx: Writing, new_id: Callable[[str], str], revision_id: str, document: Document) -> None:
+    """Queue the making of the vectors that a revision lacks."""
+    job_id, base = new_id("job"), document.knowledge_base_id
+    queue.enqueue(tx, job_id, "embed", "revision", revision_id, base, document.owner, PRIORITY_EMBED)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from wenyuan.flows.receive import PRIORITY_PURGE
-from wenyuan.store import documents, queue
+from wenyuan.flows.erase import enqueue_erasing
+from wenyuan.flows.priorities import PRIORITY_PURGE
+from wenyuan.store import documents, erasures, moves, policies, queue
 from wenyuan.store.database import Writing
 
 
@@ -20,6 +21,19 @@ def hide_document(
     tx: Writing, new_id: Callable[[str], str], document_id: str, knowledge_base_id: str, owner: str
 ) -> None:
     """Hide a document, stop the work on it in whatever state, and queue the purge of its revisions."""
-    for revision_id in documents.hide(tx, document_id, knowledge_base_id):
-        queue.cancel(tx, "revision", revision_id)
-        queue.enqueue(tx, new_id("job"), "purge", "revision", revision_id, knowledge_base_id, owner, PRIORITY_PURGE)
+    hide_documents(tx, new_id, [document_id], knowledge_base_id, owner)
+
+
+def hide_documents(
+    tx: Writing, new_id: Callable[[str], str], document_ids: Sequence[str], knowledge_base_id: str, owner: str
+) -> None:
+    """Hide documents of one knowledge base; what they are called is erased from traces by one job for all."""
+    for document_id in document_ids:
+        moves.abandon(tx, document_id)
+        policies.forget_former_sources(tx, document_id)
+        for revision_id in documents.hide(tx, document_id, knowledge_base_id):
+            queue.cancel(tx, "revision", revision_id)
+            queue.enqueue(tx, new_id("job"), "purge", "revision", revision_id, knowledge_base_id, owner, PRIORITY_PURGE)
+    erasures.remember(tx, document_ids)
+    if document_ids:
+        enqueue_erasing(tx, new_id, knowledge_base_id, owner)

@@ -176,8 +176,14 @@ def _begin(database: Database, work: Work) -> _Target | None:
 
 
 def _end(tx: Writing, work: Work, target: _Target) -> bool:
-    """Record by which rules the revision is read now; the job is done unless others hold by now."""
+    """Record by which rules the revision is read now; the job is done unless others hold by now,
+
+    or the document has another name.
+    """
     document, revision, rules = target.document, target.revision, target.rules
+    found = documents.revision(tx, revision.id)
+    if found is not None and (found[0].source, found[0].name) != (document.source, document.name):
+        return False
     whole = document_keys(document.name, revision.title, revision.metadata)
     rereading.end(tx, target.generation, document, revision, rules.fingerprint, whole)
     wanted = rules_of(tx, document.knowledge_base_id)

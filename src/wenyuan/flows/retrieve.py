@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from wenyuan.errors import EmptyQuestion, InvalidValue
+from wenyuan.flows.absence import absent_names
 from wenyuan.flows.empty import why_empty
 from wenyuan.flows.journey import Journey
 from wenyuan.flows.recall import Asked, Recall, Recalling, recall
@@ -22,10 +23,11 @@ from wenyuan.rules.explanations import explain_empty, explain_found
 from wenyuan.rules.grounding import estimate
 from wenyuan.rules.observer import Observer
 from wenyuan.rules.selection import EXACTNESS, Ranked, asks_exactly, exact_first, missing, newest_first
-from wenyuan.store import document_dates, knowledge_bases
+from wenyuan.store import document_dates, indexes, knowledge_bases
 from wenyuan.store.database import Database
+from wenyuan.store.scopes import ScopeCache
 from wenyuan.store.vector_cache import VectorCache
-from wenyuan.types import ArmName, Grounding, Hit, KnowledgeBase, Scope, SearchResult
+from wenyuan.types import ArmName, Grounding, Hit, IndexGeneration, KnowledgeBase, Scope, SearchResult
 
 _LONGEST_QUESTION = 4000
 _MOST_HITS = 200
@@ -39,12 +41,14 @@ class Retrieving:
     database: Database
     vectors: VectorCache
     embedder_for: Callable[[str], Embedder]
+    model_of: Callable[[IndexGeneration], str]
     threads: Executor
     today: Callable[[], datetime.date]
     clock: Callable[[], float]
     new_id: Callable[[str], str]
     embed_seconds: float
     rewriter: Rewriter | None = None
+    scopes: ScopeCache = field(default_factory=ScopeCache)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +73,14 @@ def retrieve(tools: Retrieving, question: str, scope: Scope, options: SearchOpti
     `InvalidValue` or `KnowledgeBaseNotFound`.
     """
     question = _checked(question, options)
+    if scope.documents is not None:
+        scope = replace(scope, documents=scope.documents + scope.attachments)
     observe = Observer(tools.clock)
     bases, vocabularies = _bases(tools, observe, scope)
     asked = read_asked(observe, question, options.history, tools.rewriter, tools.today(), vocabularies)
-    found = _recall(tools, observe, asked, bases, scope, options)
-    evidence = _weigh(tools, observe, asked, scope, found, options)
+    found, evidence = _evidence(tools, observe, asked, bases, scope, options)
     ordered = _order(tools, observe, asked, evidence)
-    grounding = _ground(observe, asked, evidence, ordered)
+    grounding = _ground(observe, asked, found, evidence, ordered)
     hits = _select(tools, observe, asked, found, evidence, ordered, options)
     journey = Journey(asked, scope, bases, found, evidence, options.least_score, options.arms)
     return _conclude(tools, observe, journey, grounding, hits)
@@ -108,6 +113,31 @@ def _bases(tools: Retrieving, observe: Observer, scope: Scope) -> tuple[list[Kno
         return permitted, {base: vocabulary for base, vocabulary in read.items() if vocabulary}
 
 
+def _evidence(
+    tools: Retrieving,
+    observe: Observer,
+    asked: Asked,
+    bases: Sequence[KnowledgeBase],
+    scope: Scope,
+    options: SearchOptions,
+) -> tuple[list[Recall], Weighed]:
+    """What the lists find and what that is worth; anew where indexes were switched meanwhile."""
+    answering = _answering(tools, bases)
+    while True:
+        found = _recall(tools, observe, asked, bases, scope, options)
+        evidence = _weigh(tools, observe, asked, scope, found, options)
+        before, answering = answering, _answering(tools, bases)
+        if answering == before:
+            return found, evidence
+
+
+def _answering(tools: Retrieving, bases: Sequence[KnowledgeBase]) -> list[str]:
+    """The ids of the lexical indexes that answer now; passages that are cut anew have another."""
+    with tools.database.read() as tx:
+        answering = [indexes.active(tx, base.id, "lexical") for base in bases]
+    return [generation.id if generation is not None else "" for generation in answering]
+
+
 def _recall(
     tools: Retrieving,
     observe: Observer,
@@ -116,7 +146,15 @@ def _recall(
     scope: Scope,
     options: SearchOptions,
 ) -> list[Recall]:
-    recalling = Recalling(tools.database, tools.vectors, tools.embedder_for, tools.threads, tools.embed_seconds)
+    recalling = Recalling(
+        tools.database,
+        tools.vectors,
+        tools.scopes,
+        tools.embedder_for,
+        tools.model_of,
+        tools.threads,
+        tools.embed_seconds,
+    )
     active = [base for base in bases if base.state == "active"]
     return recall(recalling, observe, asked, active, scope, options.arms, options.top_k)
 
@@ -151,12 +189,15 @@ def _order(tools: Retrieving, observe: Observer, asked: Asked, evidence: Weighed
         return newest_first(ordered, newest, later)
 
 
-def _ground(observe: Observer, asked: Asked, evidence: Weighed, ordered: Sequence[Ranked]) -> Grounding:
+def _ground(
+    observe: Observer, asked: Asked, found: Sequence[Recall], evidence: Weighed, ordered: Sequence[Ranked]
+) -> Grounding:
     with observe.stage("ground") as stage:
         plan = asked.whole
+        held = any(one.tier < 2 for one in ordered)
         grounding = estimate(
             [evidence.evidence[one.chunk_key] for one in ordered],
-            missing(plan, any(one.tier < 2 for one in ordered)),
+            missing(plan, held) or (() if held else absent_names(asked, found, evidence)),
             EXACTNESS[min((one.tier for one in ordered), default=2)] if asks_exactly(plan) else "none",
         )
         stage.details.update(value=grounding.value, verdict=grounding.verdict, missing=list(grounding.missing))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from wenyuan.flows.recall import Recall
 from wenyuan.flows.weigh import Weighed
-from wenyuan.language.folding import fold
 from wenyuan.language.highlights import highlights
 from wenyuan.language.postings import read_chunk
 from wenyuan.language.words import decode_token
@@ -20,7 +19,7 @@ from wenyuan.types import ArmName, Chunk, Hit, Passage, Plan
 
 # Neighbours fold some hits into others; so many more are at hand to take their place.
 _SPARE = 16
-_UNSAID = re.compile(r"(?<!\d)[^\w\s](?!\d)|\s+")
+_unsaid = re.compile(r"[^\w\s](?<!\d.)(?!\d)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ def selected(
     dropped += [(one.chunk_key, f"score {one.score:.3f} below {wanted.least_score}") for one in low]
     rest = [one for one in shown if one.chunk_key not in excluded and one.score >= wanted.least_score]
     most = wanted.top_k + (_SPARE if wanted.neighbours else 0)
-    kept, repeated = without_duplicates(rest, lambda key: _said(weighed.passages[key]), most)
+    kept, repeated = without_duplicates(rest, lambda key: _said(weighed.passages[key], weighed.folded[key]), most)
     names = {key: passage.chunk_id for key, passage in weighed.passages.items()}
     dropped += [(key, f"says the same as {names[other]}") for key, other in repeated]
     surroundings: Mapping[int, tuple[Chunk, ...]] = {}
@@ -61,7 +60,8 @@ def selected(
     stage.count = len(kept)
     stage.details["dropped"] = [{"chunk": names[key], "reason": reason} for key, reason in dropped]
     ranks = _ranks(found)
-    return [_hit(plan, weighed, one, ranks[one.chunk_key], surroundings.get(one.chunk_key, ())) for one in kept]
+    words = {token: decode_token(token) for token in plan.tokens}
+    return [_hit(plan, words, weighed, one, ranks[one.chunk_key], surroundings.get(one.chunk_key, ())) for one in kept]
 
 
 def _is_excluded(plan: Plan, passage: Passage) -> bool:
@@ -73,9 +73,9 @@ def _is_excluded(plan: Plan, passage: Passage) -> bool:
     return not set(plan.excluded).isdisjoint(tokens)
 
 
-def _said(passage: Passage) -> tuple[str, str]:
+def _said(passage: Passage, folded: str) -> tuple[str, str]:
     """A passage's document, and its words: signs are left out unless they stand at a number."""
-    return passage.document_id, _UNSAID.sub("", fold(passage.chunk.text))
+    return passage.document_id, "".join(_unsaid.sub("", folded).split())
 
 
 def _with_neighbours(
@@ -114,8 +114,14 @@ def _ranks(found: Sequence[Recall]) -> dict[int, dict[ArmName, int]]:
 
 
 def _hit(
-    plan: Plan, weighed: Weighed, ranked: Ranked, ranks: Mapping[ArmName, int], surroundings: tuple[Chunk, ...]
+    plan: Plan,
+    words: Mapping[str, str],
+    weighed: Weighed,
+    ranked: Ranked,
+    ranks: Mapping[ArmName, int],
+    surroundings: tuple[Chunk, ...],
 ) -> Hit:
+    """`words` are the question's tokens as a person is shown them."""
     key = ranked.chunk_key
     passage, coverage = weighed.passages[key], weighed.coverage[key]
     modes = tuple(ranks)
@@ -131,7 +137,7 @@ def _hit(
         exactness=EXACTNESS[ranked.tier],
         similarity=weighed.evidence[key].similarity,
         coverage=coverage.whole,
-        matched=tuple(decode_token(token) for token in plan.tokens if token in coverage.matched),
+        matched=tuple(word for token, word in words.items() if token in coverage.matched),
         surroundings=surroundings,
     )
 

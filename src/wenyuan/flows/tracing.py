@@ -6,7 +6,7 @@ It holds ids, ranks, scores and the question itself; never a document's text, ne
 from __future__ import annotations
 
 import datetime
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from wenyuan.errors import StorageError, TraceNotFound
 from wenyuan.flows.journey import Journey
@@ -65,13 +65,14 @@ def with_answer(body: JsonObject, answer: Answer) -> JsonObject:
 
 
 def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason: EmptyReason | None) -> JsonObject:
+    """What is kept; the values in it that are dataclasses become objects when it is written."""
     found, rewritten = journey.found, journey.asked.rewritten
     stages = observe.stages()
     return {
         "id": result.trace_id,
         "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
         "question": result.question,
-        "scope": asdict(journey.scope),
+        "scope": journey.scope,
         "knowledge_bases": [{"id": base.id, "name": base.name, "state": base.state} for base in journey.bases],
         "plan": _plan(result.plan),
         "rewritten": rewritten.question if rewritten is not None else None,
@@ -88,13 +89,20 @@ def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason
             "embedding_error": next((name for name in result.degraded if name.startswith("embed:")), None),
         },
         "degraded": list(result.degraded),
+        "revisions": _revisions(result, journey.evidence),
         "candidates": [_candidates(one, journey.evidence) for one in found],
         "weighed": _weighed(journey.evidence),
         "hits": [_hit(hit) for hit in result.hits],
-        "grounding": asdict(result.grounding),
-        "why_empty": asdict(reason) if reason is not None else None,
+        "grounding": result.grounding,
+        "why_empty": reason,
         "explanation": result.explanation,
     }
+
+
+def _revisions(result: SearchResult, evidence: Weighed) -> JsonObject:
+    """Which document each revision belongs to that the trace names, so that a deleted one's name can be erased."""
+    passages = (*evidence.passages.values(), *(hit.passage for hit in result.hits))
+    return {passage.revision_id: passage.document_id for passage in passages}
 
 
 def _plan(plan: Plan) -> JsonObject:
@@ -179,7 +187,7 @@ def _hit(hit: Hit) -> JsonObject:
     return {
         "chunk": hit.passage.chunk_id,
         "document": hit.passage.document_name,
-        "anchor": asdict(hit.passage.chunk.anchor),
+        "anchor": hit.passage.chunk.anchor,
         "score": round(hit.score, 6),
         "ranks": dict(hit.ranks),
         "match_type": hit.match_type,

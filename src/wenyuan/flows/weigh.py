@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from wenyuan.flows.recall import Asked, Recall
+from wenyuan.language.asked_names import asked_names
 from wenyuan.language.coverage import Coverage, CoverageReader
 from wenyuan.language.folding import fold
 from wenyuan.language.phrases import holds_phrase
 from wenyuan.language.scripts import language_of
+from wenyuan.language.translation import Translation
 from wenyuan.rules.fusion import reciprocal_rank_fusion
-from wenyuan.rules.selection import long_dates, precise_dates, tier_of
+from wenyuan.rules.selection import asks_exactly, long_dates, precise_dates, tier_of
 from wenyuan.rules.weighing import Evidence, weigh
 from wenyuan.store import chunks, vectors
 from wenyuan.store.database import Reading
@@ -35,6 +37,8 @@ class Weighed:
     coverage: dict[int, Coverage] = field(default_factory=dict)
     scores: dict[int, float] = field(default_factory=dict)
     tiers: dict[int, int] = field(default_factory=dict)
+    folded: dict[int, str] = field(default_factory=dict)
+    """The words of each, folded."""
 
 
 def fused(found: Recall, wanted: int) -> list[int]:
@@ -61,8 +65,9 @@ def weighed(tx: Reading, asked: Asked, scope: Scope, found: Sequence[Recall], wa
     plan = asked.whole
     tokens = (*plan.tokens, *(character for one in found for character in one.lonely))
     summed = sum(_weights((*tokens, *plan.aliases), found).values()) or 1.0
-    reader = CoverageReader(_weights(tokens, found), plan.aliases, _named(plan, found), (*plan.versions, *plan.codes))
-    reading = _Reading(plan, reader, summed, scope, wanted)
+    weights = _weights(tokens, found)
+    reader = CoverageReader(weights, plan.aliases, _named(plan, found), (*plan.versions, *plan.codes))
+    reading = _Reading(plan, reader, _translation(plan, weights), summed, scope, wanted)
     by_model: dict[str, list[Evidence]] = {}
     for one in found:
         model = one.query.fingerprint if one.query is not None else ""
@@ -77,6 +82,7 @@ class _Reading:
 
     plan: Plan
     coverage: CoverageReader
+    translation: Translation | None
     summed: float
     scope: Scope
     wanted: int
@@ -89,24 +95,41 @@ def _weigh_one(tx: Reading, reading: _Reading, found: Recall, result: Weighed) -
     stretches = long_dates(reading.plan)
     dated = chunks.dated_within(tx, list(passages), stretches) if stretches else set()
     bm25 = dict((*found.keyword_rewrite, *found.keyword))
-    held = _held(reading.plan, found, passages)
+    folded = {key: fold(passage.chunk.text) for key, passage in passages.items()}
+    held = _held(reading.plan, found, passages, folded)
     for key, passage in passages.items():
         chunk = passage.chunk
-        above = (passage.document_name, *chunk.heading_path, chunk.context)
-        coverage = reading.coverage.read(above, chunk.text, held.get(key, ()))
+        above = fold("\n".join((passage.document_name, *chunk.heading_path, chunk.context)))
+        coverage = reading.coverage.read(above, folded[key], held.get(key, ()))
         result.coverage[key] = coverage
+        language = language_of(chunk.text[:_LANGUAGE_SAMPLE])
         result.evidence[key] = Evidence(
             chunk_key=key,
-            language=language_of(chunk.text[:_LANGUAGE_SAMPLE]),
+            language=language,
             covered=coverage.whole,
             sentence=coverage.sentence,
             bm25=bm25.get(key, 0.0) / reading.summed,
             similarity=similarities.get(key),
             dated=(key in dated) if stretches else None,
+            translated=_translated(reading.translation, language, f"{above}\n{folded[key]}"),
         )
     result.passages.update(passages)
+    result.folded.update(folded)
     result.tiers.update(_tiers(reading.plan, held))
     return [result.evidence[key] for key in passages]
+
+
+def _translation(plan: Plan, weights: Mapping[str, float]) -> Translation | None:
+    """The question in the other language. Where a name is asked for, the words around it say nothing of what it is."""
+    if asks_exactly(plan) or asked_names(plan.asked):
+        return None
+    return Translation(fold(plan.asked), plan.language, weights)
+
+
+def _translated(translation: Translation | None, language: str, folded: str) -> float:
+    if translation is None or translation.language != language:
+        return 0.0
+    return translation.covered(folded)
 
 
 def _weights(tokens: Iterable[str], found: Sequence[Recall]) -> dict[str, float]:
@@ -142,7 +165,9 @@ def _named(plan: Plan, found: Sequence[Recall]) -> dict[str, float]:
     return {kind: worth for kind, asked in kinds.items() if asked}
 
 
-def _held(plan: Plan, found: Recall, passages: Mapping[int, Passage]) -> dict[int, dict[str, int]]:
+def _held(
+    plan: Plan, found: Recall, passages: Mapping[int, Passage], folded: Mapping[int, str]
+) -> dict[int, dict[str, int]]:
     """For each candidate the kinds of exact things it holds, and where: 0 metadata or file name … 3 body."""
     held: dict[int, dict[str, int]] = {}
     for match in found.structured:
@@ -150,7 +175,7 @@ def _held(plan: Plan, found: Recall, passages: Mapping[int, Passage]) -> dict[in
             kinds = held.setdefault(match.chunk_key, {})
             kinds[match.kind] = min(match.strength, kinds.get(match.kind, match.strength))
     for key, passage in passages.items():
-        strength = _phrase_strength(plan, passage)
+        strength = _phrase_strength(plan, passage, folded[key])
         if strength is not None:
             held.setdefault(key, {})[_PHRASE] = strength
     return held
@@ -164,12 +189,11 @@ def _tiers(plan: Plan, held: Mapping[int, Mapping[str, int]]) -> dict[int, int]:
     }
 
 
-def _phrase_strength(plan: Plan, passage: Passage) -> int | None:
+def _phrase_strength(plan: Plan, passage: Passage, text: str) -> int | None:
     """Where the phrases in quotation marks stand: 2 in headings or the name, 3 in the text, None if one is missing."""
     if not plan.phrases:
         return None
     above = fold("\n".join((passage.document_name, *passage.chunk.heading_path)))
-    text = fold(passage.chunk.text)
     if all(holds_phrase(above, phrase) for phrase in plan.phrases):
         return 2
     return 3 if all(holds_phrase(above, phrase) or holds_phrase(text, phrase) for phrase in plan.phrases) else None

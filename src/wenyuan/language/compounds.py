@@ -33,8 +33,9 @@ def compound_pattern(character: str) -> str:
 
     A number with thousands separators is one word; what reads it takes the commas out.
     """
-    word = rf"({character}++(?:{_SUFFIX}(?!{character})|(?:{_JOINT}{character}++|{_THOUSANDS})*+))"
-    return rf"{word}(?:{_CLITIC}(?!{character}))?"
+    # What begins with one character, and not with a repetition, is searched for several times as fast.
+    rest = rf"{character}*+(?:{_SUFFIX}(?!{character})|(?:{_JOINT}{character}++|{_THOUSANDS})*+)"
+    return rf"({character}{rest})(?:{_CLITIC}(?!{character}))?"
 
 
 ASCII_WORD = re.compile(compound_pattern("[A-Za-z0-9]"))

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wenyuan.language.compounds import WORD
-from wenyuan.language.folding import fold
 from wenyuan.language.plain_numbers import located_numbers
 from wenyuan.language.scripts import HAN, HANGUL, KANA
 from wenyuan.language.words import decode_token, term_of_token, word_token
@@ -74,27 +73,36 @@ class CoverageReader:
         values = list(values)
         self._of_values = [one for one in self._wanted if one.is_word and any(_is_part(one, value) for value in values)]
         self._numbers = {one.token: one for one in self._wanted if one.token.isdigit() and len(one.token) > 1}
-        self._joined = [_wanted(token, 0.0) for token in joined if _is_text(token) and token not in weights]
+        writings = (_wanted(token, 0.0) for token in joined if _is_text(token) and token not in weights)
+        self._joined = [
+            (writing, [one for one in self._wanted if one.is_word and one.written in writing.written])
+            for writing in writings
+        ]
 
-    def read(self, above: Sequence[str], text: str, held: Collection[str] = ()) -> Coverage:
-        """`above` is what stands over the text: its document's name, its headings, its context; `held` are
-        the kinds of `named` things that it holds.
+    def read(self, above: str, text: str, held: Collection[str] = ()) -> Coverage:
+        """Read a folded text.
+
+        `above` is what stands over it, folded: its document's name, its headings, its context, a line
+        each; `held` are the kinds of `named` things that it holds.
         """
         if not self._total:
             return Coverage(frozenset(), 0.0, 0.0)
-        folded, folded_above = fold(text), fold("\n".join(above))
-        matched = {one.token: one.weight for one in self._wanted if next(_places(one, folded_above), None) is not None}
-        places = [(one, place) for one in self._wanted for place in _places(one, folded)]
-        for writing in self._joined:
-            parts = [one for one in self._wanted if one.is_word and one.written in writing.written]
-            places += [(part, place) for place in _places(writing, folded) for part in parts]
+        # Most tokens stand in few candidates, and asking costs a fraction of looking for places.
+        matched = {
+            one.token: one.weight
+            for one in self._wanted
+            if one.written in above and next(_places(one, above), None) is not None
+        }
+        places = [(one, place) for one in self._wanted if one.written in text for place in _places(one, text)]
+        for writing, parts in self._joined:
+            places += [(part, place) for place in _places(writing, text) for part in parts]
         if self._numbers:
-            places += [(self._numbers[n], at) for n, at, _ in located_numbers(folded) if n in self._numbers]
+            places += [(self._numbers[n], at) for n, at, _ in located_numbers(text) if n in self._numbers]
         given = {kind: weight for kind, weight in self._named.items() if kind in held}
         if given:
             matched.update((one.token, one.weight) for one in self._of_values)
         # What stands above a text is as good as a sentence of it: a title often says all that was asked.
-        sentence = max(sum(matched.values()), _best_sentence(places, folded))
+        sentence = max(sum(matched.values()), _best_sentence(places, text))
         matched.update((one.token, one.weight) for one, _ in places)
         whole = sum(matched.values())
         more = sum(given.values())
@@ -146,6 +154,9 @@ def _best_sentence(places: Sequence[tuple[_Wanted, int]], folded: str) -> float:
     """The weight of the different tokens in the sentence that holds most."""
     if not places:
         return 0.0
+    only = places[0][0]
+    if all(one is only for one, _ in places):
+        return only.weight
     ends = [match.start() for match in _sentence_end.finditer(folded)]
     sentences: dict[int, dict[str, float]] = {}
     for one, place in places:

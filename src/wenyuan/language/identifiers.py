@@ -13,6 +13,7 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
@@ -20,6 +21,7 @@ from typing import Literal
 
 from wenyuan.language.compounds import ASCII_WORD
 from wenyuan.language.english_dates import MONTH_NAMES
+from wenyuan.language.folding import translated
 from wenyuan.language.words import encode_token, word_token
 
 IdentifierKind = Literal["version", "decimal", "code", "option", "name"]
@@ -61,12 +63,13 @@ _MOST_PARTS = 12
 _MOST_LETTERS_OF_OPTIONS = 4
 
 _unusual = re.compile("[\uff10-\uff19\uff21-\uff3a\uff41-\uff5a\uff0d\uff0e\uff0f\uff3f\u2010-\u2013\u2212]")
-_usual = str.maketrans(
-    {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | dict.fromkeys((*range(0x2010, 0x2014), 0x2212), "-")
+_any_unusual = re.compile("[\uff01-\uff5e\u2010-\u2013\u2212]")
+_usual = {code: chr(code - 0xFEE0) for code in range(0xFF01, 0xFF5F)} | dict.fromkeys(
+    (*range(0x2010, 0x2014), 0x2212), "-"
 )
 _scientific = re.compile(r"[0-9]+(?:\.[0-9]+)?[eE][-+]?[0-9]+")
 _piece = re.compile(r"[A-Za-z0-9]+(?:[-_]+[A-Za-z0-9]+)*")
-_number_run = re.compile(r"[0-9]++(?:[._-][0-9]++)*+")
+_number_run = re.compile(r"[0-9][0-9]*+(?:[._-][0-9]++)*+")
 _unit = re.compile(r"[a-z]+|[0-9]+")
 _letters_at_end = re.compile(r"[A-Za-z]{2,}$")
 _hump = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
@@ -98,10 +101,11 @@ _ABBREVIATIONS = frozenset(
 )
 
 # What stands between one word and a number is read backwards from the number, since numbers are rare.
-_number = re.compile(r"[0-9]++(?:\.[0-9]++)*+")
+_number = re.compile(r"[0-9][0-9]*+(?:\.[0-9]++)*+")
 _LONGEST_LEAD = 16
 _LAST_OF_VERSION_LEAD = frozenset("nNrRe.本号:：vV")
 _LAST_OF_ISSUE_LEAD = frozenset("#egt单單号:`/")
+_BEFORE_NUMBERS = _LAST_OF_VERSION_LEAD | _LAST_OF_ISSUE_LEAD | frozenset(string.ascii_letters)
 _version_lead = re.compile(
     r"(?:(?<![A-Za-z])(?:[Vv]er(?:sion|\.)?|VER(?:SION)?|[Rr]elease)|版本号?)\s?[:：]?\s?[Vv]?\Z"
 )
@@ -118,15 +122,17 @@ _issue_number = re.compile(r"([0-9]{1,8})(?![0-9A-Za-z]|[.-][0-9])")
 _option = re.compile(r"-(?<![\w/.)\]-].)-?([A-Za-z][A-Za-z0-9]{0,19}(?:-[A-Za-z0-9]{1,20}){0,6})(?![\w-])", re.ASCII)
 
 
-def identifiers(text: str, *, any_case: bool = False, words: Sequence[str] | None = None) -> list[Identifier]:
+def identifiers(text: str, *, any_case: bool = False, stretches: Sequence[str] | None = None) -> list[Identifier]:
     """Every version, code, option and compound name in `text`, each once for each way of writing it.
 
     A code in two words whose letters may be a word counts only in capitals (`SEAL 9087`), unless
-    `any_case`. `words` are those that `ASCII_WORD` finds in a text in ASCII, if they are known.
+    `any_case`. `stretches` are what white space parts in a text in ASCII, if that is known.
     """
     plain = _with_usual_forms(text)
-    distinct = dict.fromkeys(ASCII_WORD.findall(plain) if words is None else words)
-    found = list(chain.from_iterable(filter(None, map(_readings_of, distinct))))
+    if stretches is None:
+        stretches = _in_ascii(plain).split()
+    telling = dict.fromkeys(chain.from_iterable(filter(None, map(_telling_words_within, stretches))))
+    found = list(chain.from_iterable(map(_readings_of, telling)))
     found += dict.fromkeys(reading for _, _, reading in _beyond_words(plain, any_case))
     return found
 
@@ -156,13 +162,19 @@ def most_specific(found: Sequence[Identifier]) -> list[Identifier]:
 
 def _with_usual_forms(text: str) -> str:
     """Half-width letters and digits and plain hyphens; every character stays in its place."""
-    return text.translate(_usual) if not text.isascii() and _unusual.search(text) else text
+    return translated(text, _usual, _any_unusual) if not text.isascii() and _unusual.search(text) else text
+
+
+def _in_ascii(plain: str) -> str:
+    """With a space in place of every other character, none of which is part of an identifier's word."""
+    return plain if plain.isascii() else plain.encode("ascii", "replace").decode("ascii").replace("?", " ")
 
 
 def _beyond_words(plain: str, any_case: bool) -> Iterator[tuple[int, int, Identifier]]:
     """What one word does not show: numbers after a word that says what they are, and options."""
     for match in _number.finditer(plain):
-        if at := match.start():
+        at = match.start()
+        if at and ((before := plain[at - 1]) in _BEFORE_NUMBERS or before.isspace()):
             yield from _with_lead(plain, at, any_case)
     if "-" in plain:
         for match in _option.finditer(plain):
@@ -225,6 +237,23 @@ class _ReadingsOfWords(dict[str, tuple[Identifier, ...]]):
 
 
 _readings_of = _ReadingsOfWords().__getitem__
+
+
+class _TellingWords(dict[str, tuple[str, ...]]):
+    """The words that have readings within a stretch of text without white space, remembered; most have none."""
+
+    _CAPACITY = 1 << 16
+
+    def __missing__(self, stretch: str) -> tuple[str, ...]:
+        words = tuple(filter(_readings_of, ASCII_WORD.findall(stretch)))
+        if len(stretch) <= _LONGEST_WORD:
+            if len(self) >= self._CAPACITY:
+                self.clear()
+            self[stretch] = words
+        return words
+
+
+_telling_words_within = _TellingWords().__getitem__
 
 
 def _read(word: str) -> Iterator[Identifier]:

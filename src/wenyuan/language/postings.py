@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from wenyuan.language.aliases import Aliases, tokens_of
-from wenyuan.language.compounds import ASCII_WORD
 from wenyuan.language.date_context import DatedText, dates_of_chunk
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers
@@ -28,14 +27,14 @@ def read_chunk(name: str, chunk: Chunk, vocabulary: Vocabulary = EMPTY) -> tuple
     folded_body = fold(body)
     headings = chunk.heading_path
     dates = dates_of_chunk((name, *headings), body, folded_body)
-    words = ASCII_WORD.findall(body) if body.isascii() and "\\" not in body else None
-    in_name, in_body = identifiers_of_title(name), identifiers(body, words=words)
+    stretches = body.split() if body.isascii() and "\\" not in body else None
+    in_name, in_body = identifiers_of_title(name), identifiers(body, stretches=stretches)
     in_headings = [identifier for heading in headings for identifier in identifiers_of_title(heading)]
     aliases = _aliases(dates, (*in_name, *in_headings, *in_body), number_words(folded_body, dates.in_text))
     posting = Posting(
         name=tokens_of_title(name, vocabulary),
         heading=" ".join(tokens_of_title(heading, vocabulary) for heading in headings),
-        body=tokens_of_folded(folded_body, vocabulary, words),
+        body=tokens_of_folded(folded_body, vocabulary, stretches),
         alias=" ".join(aliases.tokens),
         alias_overflow=aliases.overflow,
     )

@@ -14,11 +14,11 @@ HANGUL = r"\u1100-\u11ff\u3131-\u318e\uac00-\ud7ff"
 LATIN = r"A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
 
 _SAMPLE = 4000
-_han = re.compile(f"[{HAN}]")
-_kana = re.compile(f"[{KANA}]")
-_hangul = re.compile(f"[{HANGUL}]")
-_latin = re.compile(f"[{LATIN}]")
-_letter = re.compile(r"[^\W\d_]")
+_han = re.compile(f"[{HAN}]+")
+_kana = re.compile(f"[{KANA}]+")
+_hangul = re.compile(f"[{HANGUL}]+")
+_latin = re.compile(f"[{LATIN}]+")
+_letters = re.compile(r"[^\W\d_]+")
 
 
 def language_of(text: str) -> Language:
@@ -31,8 +31,12 @@ def language_of(text: str) -> Language:
     sample = text[:_SAMPLE]
     if sample.isascii():
         return "en" if _latin.search(sample) else "other"
-    han, kana, hangul, latin = (len(pattern.findall(sample)) for pattern in (_han, _kana, _hangul, _latin))
-    rest = len(_letter.findall(sample)) - han - kana - hangul - latin
+    # What most characters are is taken away first, so that the other patterns have little left to look at.
+    without_han = _han.sub("", sample)
+    remaining = _latin.sub("", without_han)
+    han, latin = len(sample) - len(without_han), len(without_han) - len(remaining)
+    kana, hangul = _count(_kana, remaining), _count(_hangul, remaining)
+    rest = _count(_letters, remaining) - kana - hangul
     if rest > latin + 2 * (han + kana + hangul):
         return "other"
     if hangul > han + kana and 4 * hangul > latin:
@@ -40,3 +44,8 @@ def language_of(text: str) -> Language:
     if 4 * (han + kana) >= latin and han + kana:
         return "ja" if 12 * kana > han + kana else "zh"
     return "en" if latin else "other"
+
+
+def _count(runs: re.Pattern[str], text: str) -> int:
+    """How many characters stand in the runs of one script."""
+    return sum(map(len, runs.findall(text)))

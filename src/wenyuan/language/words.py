@@ -34,6 +34,7 @@ _LONGEST_TOKEN = 64
 _TERM_MARK = "§t"
 
 _han_run = re.compile(f"[{HAN}]+")
+_around_han = re.compile(f"([{HAN}][{HAN}]*)")
 _syllable = re.compile(f"[{KANA}{HANGUL}]")
 _syllables = re.compile(f"[{KANA}]+|[{HANGUL}]+")
 _word = re.compile(compound_pattern(WORD))
@@ -79,25 +80,21 @@ def index_tokens(text: str, vocabulary: Vocabulary = EMPTY) -> list[str]:
     return tokens_of_folded(fold(text), vocabulary).split()
 
 
-def tokens_of_folded(folded: str, vocabulary: Vocabulary = EMPTY, words: Sequence[str] | None = None) -> str:
+def tokens_of_folded(folded: str, vocabulary: Vocabulary = EMPTY, stretches: Sequence[str] | None = None) -> str:
     """`index_tokens` of a text that is folded already, joined by single spaces.
 
-    `words` are the words of a text in ASCII as `ASCII_WORD` finds them, folded or not, if they are known.
+    `stretches` are what white space parts in a text in ASCII, folded or not, if that is known.
     """
     terms = " ".join(map(term_token, vocabulary.term_matches(folded))) if vocabulary.terms else ""
     if folded.isascii():
-        found = ASCII_WORD.findall(_with_slashes(folded)) if words is None else words
-        fields = [terms, " ".join(map(_joined_tokens_of, found))]
-    else:
-        han_runs = _han_run.findall(folded)
-        fields = [
-            terms,
-            _joined_pairs(han_runs),
-            " ".join(map(_joined_tokens_of, _word.findall(_with_slashes(folded)))),
-            _joined_syllables(folded) if _syllable.search(folded) else "",
-            " ".join(dict.fromkeys("".join(han_runs))),
-        ]
-    return " ".join(filter(None, fields))
+        words = map(_joined_tokens_within, folded.split() if stretches is None else stretches)
+        return " ".join(filter(None, (terms, *words)))
+    apart = _around_han.split(folded)
+    rest, han_runs = " ".join(apart[::2]), apart[1::2]
+    words = map(_joined_tokens_within, rest.split())
+    syllables = _joined_syllables(rest) if _syllable.search(rest) else ""
+    single = " ".join(dict.fromkeys("".join(han_runs)))
+    return " ".join(filter(None, (terms, _joined_pairs(han_runs), *words, syllables, single)))
 
 
 def query_tokens(text: str, vocabulary: Vocabulary = EMPTY) -> list[str]:
@@ -246,3 +243,23 @@ class _TokensOfWords(dict[str, str]):
 
 
 _joined_tokens_of = _TokensOfWords().__getitem__
+
+
+class _TokensOfStretches(dict[str, str]):
+    """The tokens of the words within a stretch of text without white space, joined by spaces and remembered.
+
+    A word with the comma behind it repeats like the word, and to look it up costs less than to find its end.
+    """
+
+    _CAPACITY = 1 << 16
+
+    def __missing__(self, stretch: str) -> str:
+        tokens = " ".join(map(_joined_tokens_of, _word.findall(_with_slashes(stretch))))
+        if len(stretch) <= _LONGEST_TOKEN:
+            if len(self) >= self._CAPACITY:
+                self.clear()
+            self[stretch] = tokens
+        return tokens
+
+
+_joined_tokens_within = _TokensOfStretches().__getitem__

@@ -1,9 +1,9 @@
 """From bytes to text: which encoding a file has, and its text piece by piece.
 
-A byte order mark decides; then UTF-8, if the whole file is valid; then what the document declares;
-then the candidate that decodes the whole file and reads most like text; and where none does, UTF-8
-with damage. Each passes over the file in pieces of a quarter of a megabyte: a file of any size needs
-the same memory.
+A byte order mark decides; then UTF-8, if the whole file is valid; then what whoever delivered the
+document said of it; then what it declares itself; then the candidate that decodes the whole file and
+reads most like text; and where none does, UTF-8 with damage. Each passes over the file in pieces of a
+quarter of a megabyte: a file of any size needs the same memory.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import codecs
 import io
 import re
 from collections.abc import Iterator
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -51,6 +52,10 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x0c\x0e-\x1f\x7f]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _BEYOND_ASCII = re.compile(f"[^\x00-\x7f{REPLACEMENT}]")
 _WITHOUT_CONTROLS = dict.fromkeys([*range(0x09), *range(0x0E, 0x20), 0x7F]) | {0x0B: " ", 0x0C: " "}
+
+
+delivered_as: ContextVar[str] = ContextVar("delivered_as", default="")
+"""The encoding that a file's delivery named, as in the Content-Type of a page, while that file is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,8 +145,7 @@ def recognise_encoding(path: Path, name: str, declared: str = "") -> Encoding:
     utf8 = _tried(path, "utf-8")
     if utf8.decodes and not utf8.is_full_of_zeros:
         return _encoding(utf8)
-    codec = _known_codec(declared)
-    if codec:
+    for codec in filter(None, map(_known_codec, (delivered_as.get(), declared))):
         trial = _tried(path, codec)
         if trial.decodes:
             return _encoding(trial)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from wenyuan.errors import FileUnreadable, FileVanished, NoText, UnsupportedType
-from wenyuan.parsers.decoding import without_surrogates
+from wenyuan.parsers.decoding import delivered_as, without_surrogates
 from wenyuan.parsers.detection import Detected, detect
 from wenyuan.parsers.registry import parser_for
 from wenyuan.rules.cutting import Cutter
@@ -23,8 +23,19 @@ LONGEST_BLOCK = 64_000
 def read_file(path: Path, name: str, media_type: str = "") -> Iterator[ReadEvent]:
     """Yield what is in the file at `path`, called `name`, of the given type or else of that it is found to have.
 
-    Raises `DocumentError`: what the parser raises, and `UnsupportedType`, `FileBinary`, `NoText`.
+    The type may have a charset as in HTTP, `text/html; charset=gbk` or `; charset=gbk` alone, which is
+    evidence of the encoding. Raises `DocumentError`: what the parser raises, and `UnsupportedType`,
+    `FileBinary`, `NoText`.
     """
+    media_type, _, parameters = media_type.partition(";")
+    token = delivered_as.set(parameters.partition("charset=")[2])
+    try:
+        yield from _read(path, name, media_type)
+    finally:
+        delivered_as.reset(token)
+
+
+def _read(path: Path, name: str, media_type: str) -> Iterator[ReadEvent]:
     detected = Detected(media_type, media_type) if media_type else detect(path, name)
     parser = parser_for(detected.media_type)
     if parser is None:

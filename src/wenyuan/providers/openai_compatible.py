@@ -93,7 +93,8 @@ class OpenAICompatibleEmbedder:
     def embed(self, texts: Sequence[str], side: Side, timeout: float) -> Vectors:
         """Return one unit vector per text, float32, shape (len(texts), dimensions).
 
-        Attempts are repeated until `timeout` seconds are over. Raises `KeyMissing`,
+        For a question, which somebody waits for, attempts are repeated until `timeout` seconds are
+        over; a passage is better put off than waited for, so that others learn of it. Raises `KeyMissing`,
         `ProviderRefused`, `ProviderAnswerInvalid`, `DimensionMismatch`, and, worth trying again
         later, `ProviderTimeout`, `RateLimited` and `ProviderUnavailable`.
         """
@@ -102,7 +103,10 @@ class OpenAICompatibleEmbedder:
         if inputs:
             key = resolve_key(self._settings.key, self._settings.name)
             answer = call_with_retries(
-                lambda left: self._attempt(inputs, key, left, timeout), timeout, self._surroundings
+                lambda left: self._attempt(inputs, key, left, timeout),
+                timeout,
+                self._surroundings,
+                waits=side == "query",
             )
         else:
             answer = b'{"data": []}'

@@ -50,10 +50,13 @@ def call_with_retries(
     attempt: Callable[[float], Success[Answer] | Failure],
     timeout: float,
     surroundings: Surroundings,
+    *,
+    waits: bool = True,
 ) -> Answer:
     """Call `attempt` with the seconds that are left until it succeeds; all of it takes at most `timeout`.
 
-    Raises the last failure's error once no further attempt fits, or after six attempts.
+    Raises the last failure's error once no further attempt fits, or after six attempts; unless it
+    `waits`, before the first attempt that would have to be waited for.
     """
     deadline = surroundings.monotonic() + timeout
     attempts = 0
@@ -66,7 +69,7 @@ def call_with_retries(
         if wait is None:
             longest = min(_FIRST_WAIT_SECONDS * 2 ** (attempts - 1), _LONGEST_WAIT_SECONDS)
             wait = longest * surroundings.chance()
-        if attempts == _ATTEMPTS or surroundings.monotonic() + wait >= deadline:
+        if attempts == _ATTEMPTS or (wait and not waits) or surroundings.monotonic() + wait >= deadline:
             raise outcome.error
         surroundings.sleep(wait)
 

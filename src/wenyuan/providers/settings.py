@@ -35,6 +35,12 @@ class EmbeddingModelSettings:
     max_batch_characters: int = 60_000
     timeout_seconds: float = 60.0
     threads: int = 1
+    requests_per_minute: int = 0
+    """What all workers together keep to while they embed documents; 0 is no limit. Questions are not counted."""
+    tokens_per_minute: int = 0
+    """Counted as a third of the bytes of the texts in UTF-8, the tokenizer of a provider not being here."""
+    concurrency: int = 0
+    """How many calls may be under way at once, of all workers together; 0 is no limit."""
 
     def __post_init__(self) -> None:
         for item in fields(self):
@@ -44,8 +50,9 @@ class EmbeddingModelSettings:
         for name in ("max_batch_texts", "max_batch_characters", "threads"):
             if getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1")
-        if self.dimensions < 0:
-            raise ValueError("dimensions cannot be negative")
+        for name in ("dimensions", "requests_per_minute", "tokens_per_minute", "concurrency"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} cannot be negative")
         if not (0 < self.timeout_seconds < math.inf):
             raise ValueError("timeout_seconds must be greater than 0")
 

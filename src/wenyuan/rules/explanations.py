@@ -20,8 +20,8 @@ class EmptyReason:
 
 _EMPTY: Mapping[str, tuple[str, str]] = {
     "kb-archived": (
-        "Every knowledge base asked is archived. Bring one back with `wenyuan kb archive NAME --undo`.",
-        "所查的知识库都已归档。用 `wenyuan kb archive 名称 --undo` 恢复。",
+        "Every knowledge base asked is archived. Bring one back with `wenyuan kb unarchive NAME`.",
+        "所查的知识库都已归档。用 `wenyuan kb unarchive 名称` 恢复。",
     ),
     "kb-empty": (
         "There are no documents yet. Add some with `wenyuan add PATH`.",
@@ -36,6 +36,12 @@ _EMPTY: Mapping[str, tuple[str, str]] = {
     "all-disabled": (
         "All {disabled} documents are switched off. Switch one on with `wenyuan docs enable NAME`.",
         "全部 {disabled} 个文档都已停用。用 `wenyuan docs enable 名称` 启用。",
+    ),
+    "all-blocked": (
+        "No document may be found: {blocked} are kept out by the policy of their knowledge base. `wenyuan docs list "
+        "--blocked` tells why; `wenyuan kb set NAME` changes what it takes.",
+        "没有可检索的文档：{blocked} 个被知识库的规定阻止。`wenyuan docs list --blocked` 说明原因；"
+        "`wenyuan kb set 名称` 更改接收的内容。",
     ),
     "filters-excluded-all": (
         "The documents named or the filters leave out all {documents} documents that could be searched. Ask with fewer "

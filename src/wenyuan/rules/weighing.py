@@ -5,9 +5,9 @@ knows nothing of a passage that one list did not find. So the fused lists only c
 then every candidate is asked the same two things: how much of the question it says (coverage) and
 how near it is in meaning (cosine similarity).
 
-Words are worth nothing across languages, for an English passage cannot hold a Chinese word. So
-meaning has the more say, the less of the question the best passage of the candidate's language
-holds: that is what the words of this question are worth in that language.
+An English passage cannot hold a Chinese word; it can only say what translates it, of which a
+dictionary knows a part. So meaning has the more say, the less of the question the best passage of
+the candidate's language holds: that is what the words of this question are worth in that language.
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ _TRUSTED_COVERAGE = 0.75
 _DATE_SHARE = 0.4
 """What a date within a long stretch that was asked for is worth, as a share of all the question's words."""
 
+_TRANSLATED_SHARE = 0.35
+"""What the translations of all the question's words are worth, beside those words themselves. Chosen on five
+sets of questions across languages, whose mean moves by less than .002 between .3 and .5."""
+
 _FINER_SHARE = 0.01
 
 _HIGHEST_BM25 = 1.7
@@ -38,7 +42,8 @@ class Evidence:
     `covered` is the share of the question it holds, `sentence` that of its best sentence, both 0 to
     1 by weight of tokens; `bm25` its score in the keyword list as a share of the summed IDF (0 where
     that list did not find it); `similarity` the cosine similarity, None without a model. `dated` tells
-    whether it holds a date within the years that were asked for, None where none were.
+    whether it holds a date within the years that were asked for, None where none were. `translated`
+    is the share that it says in the other language, 0 where it is in the question's own.
     """
 
     chunk_key: int
@@ -48,6 +53,7 @@ class Evidence:
     bm25: float
     similarity: float | None
     dated: bool | None = None
+    translated: float = 0.0
 
     @property
     def words(self) -> float:
@@ -57,7 +63,9 @@ class Evidence:
         speaks for the passage.
         """
         said = (max(self.covered, min(1.0, self.bm25 / _HIGHEST_BM25)) + self.sentence) / 2
-        return said if self.dated is None else (said + _DATE_SHARE * self.dated) / (1.0 + _DATE_SHARE)
+        if self.dated is not None:
+            said = (said + _DATE_SHARE * self.dated) / (1.0 + _DATE_SHARE)
+        return min(1.0, said + _TRANSLATED_SHARE * self.translated) if self.translated else said
 
 
 def weigh(candidates: Sequence[Evidence]) -> dict[int, float]:

@@ -5,54 +5,38 @@ from __future__ import annotations
 import builtins
 import os
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import get_args
 
 from wenyuan.errors import (
     CitationNotFound,
     DocumentNotFound,
     FileVanished,
-    JobCancelled,
+    InvalidValue,
+    KnowledgeBaseArchived,
     NothingToCancel,
     NothingToRetry,
+    PassageNotFound,
 )
+from wenyuan.flows.move import move
+from wenyuan.flows.policy import why_blocked
 from wenyuan.flows.receive import retry
 from wenyuan.flows.remove import cancel_revision, hide_document
 from wenyuan.identifiers import new_id
-from wenyuan.store import chunks, documents, indexes, knowledge_bases, queue
+from wenyuan.runtime.document_views import DocumentView as DocumentView
+from wenyuan.runtime.document_views import view_of
+from wenyuan.store import chunks, disabled_passages, documents, knowledge_bases, listings, queue
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Reading
+from wenyuan.store.disabled_passages import StoredPassage as StoredPassage
 from wenyuan.store.documents import DocumentRecord
-from wenyuan.types import Anchor, Chunk, Document, Job, Problem, Revision, SemanticState
+from wenyuan.store.listings import Standing
+from wenyuan.types import Anchor, Chunk, Document, Job, KnowledgeBase, Revision, RevisionState
 
+_RETRIED_AT_ONCE = 500
 _CONTEXT_CHARACTERS = 400
 _SEQUENCE_NUMBER = re.compile("[0-9]{1,9}")
-
-
-@dataclass(frozen=True, slots=True)
-class Semantic:
-    """How far a document's vectors are."""
-
-    state: SemanticState
-    done: int
-    total: int
-    problem: Problem | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentView:
-    """A document and how it stands.
-
-    `searchable` says whether a search may find it now. `latest` is its newest revision; where an
-    older one is served meanwhile, `updating` is true and `latest` tells how the update stands.
-    """
-
-    document: Document
-    knowledge_base: str
-    latest: Revision
-    searchable: bool
-    updating: bool
-    semantic: Semantic
-    waiting: Problem | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +62,40 @@ class Documents:
         self._blobs = blobs
         self._principal = principal
 
-    def list(self, kb: str | None = None, after: str = "", limit: int = 1000) -> builtins.list[DocumentView]:
-        """Documents of a knowledge base (the default one if none is named) by id, the page after `after`."""
+    def list(
+        self,
+        kb: str | None = None,
+        after: str = "",
+        limit: int = 1000,
+        *,
+        state: str = "",
+        failed: bool = False,
+        blocked: bool = False,
+        disabled: bool = False,
+    ) -> builtins.list[DocumentView]:
+        """Documents of a knowledge base (the default one if none is named) by id, the page after `after`.
+
+        Only those whose newest revision is in a `state`, if one is given; that have `failed`, or whose
+        vectors have; that are `blocked` by a policy, or `disabled` by a person.
+        """
+        if state and state not in get_args(RevisionState):
+            reason = f"it must be one of {', '.join(get_args(RevisionState))}"
+            raise InvalidValue(what="The state of a document", value=state, reason=reason)
+        standing = Standing(state, failed, blocked, disabled)
         with self._database.read() as tx:
-            found = (
-                knowledge_bases.find(tx, self._principal, kb)
-                if kb is not None
-                else knowledge_bases.default(tx, self._principal)
-            )
+            found = self._knowledge_base(tx, kb)
             if found is None:
                 return []
-            return [_view(tx, record) for record in documents.listed(tx, found.id, after, limit)]
+            if standing.is_any:
+                records = documents.listed(tx, found.id, after, limit)
+            else:
+                records = documents.by_ids(tx, listings.page(tx, found.id, standing, after, limit))
+            return [view_of(tx, record) for record in records]
+
+    def _knowledge_base(self, tx: Reading, name: str | None) -> KnowledgeBase | None:
+        if name is None:
+            return knowledge_bases.default(tx, self._principal)
+        return knowledge_bases.find(tx, self._principal, name)
 
     def find(self, reference: str) -> DocumentRecord:
         """The document with this id, path or unique name. Raises `DocumentNotFound` or `DocumentAmbiguous`."""
@@ -97,7 +104,7 @@ class Documents:
 
     def show(self, reference: str) -> DocumentView:
         with self._database.read() as tx:
-            return _view(tx, self._find(tx, reference))
+            return view_of(tx, self._find(tx, reference))
 
     def chunks(self, reference: str, first: int = 0, limit: int = 100) -> builtins.list[Chunk]:
         """The chunks of the revision a document serves."""
@@ -111,22 +118,83 @@ class Documents:
         with self._database.read() as tx:
             return queue.of_subject(tx, "revision", self._find(tx, reference).latest.id)
 
+    def passages(self, reference: str, first: int = 0, limit: int = 100) -> builtins.list[StoredPassage]:
+        """The chunks of the revision a document serves, and which of them may be found."""
+        with self._database.read() as tx:
+            serving = self._find(tx, reference).document.serving_revision_id
+            return disabled_passages.listed(tx, serving, first, limit) if serving is not None else []
+
     def switch(self, reference: str, *, enabled: bool) -> DocumentView:
         """Let a document be found, or not, until switched again."""
         with self._database.write() as tx:
-            record = self._find(tx, reference)
+            record = self._find_to_change(tx, reference)
             documents.switch(tx, record.document, enabled=enabled)
-            return _view(tx, documents.find(tx, self._principal, record.document.id))
+            return self._view_again(tx, record)
+
+    def switch_passage(self, reference: str, number: int, *, enabled: bool) -> int:
+        """Let a passage of a document be found, or not, in every revision that has its words, and return how many
+
+        passages with these words there are in what it serves. Raises `PassageNotFound`.
+        """
+        with self._database.write() as tx:
+            document = self._find_to_change(tx, reference).document
+            serving = document.serving_revision_id
+            found = chunks.of_revision(tx, serving, max(number, 0), 1) if serving is not None else []
+            if not found or found[0].seq != number:
+                raise PassageNotFound(document=document.name, number=number)
+            return disabled_passages.switch(tx, document, found[0].text, enabled=enabled)
 
     def retry(self, reference: str) -> DocumentView:
-        """Put a failed or cancelled document, or its failed vectors, back to work. Raises `NothingToRetry`."""
+        """Put a failed or cancelled document, or its failed vectors, back to work.
+
+        Raises `NothingToRetry`, or `TypeBlocked` or `SizeBlocked` where a policy keeps it out.
+        """
         with self._database.write() as tx:
-            record = self._find(tx, reference)
-            view = _view(tx, record)
-            if record.latest.state not in ("failed", "cancelled") and view.semantic.state != "failed":
+            record = self._find_to_change(tx, reference)
+            base = knowledge_bases.by_id(tx, record.document.knowledge_base_id)
+            if (blocked := why_blocked(base, record.document, record.latest)) is not None:
+                raise blocked
+            if not self._has_failed(tx, record):
                 raise NothingToRetry(document=record.document.name)
             retry(tx, new_id, record)
-            return _view(tx, documents.find(tx, self._principal, record.document.id))
+            return self._view_again(tx, record)
+
+    def retry_failed(self, kb: str | None = None) -> builtins.list[str]:
+        """Put everything that has failed in a knowledge base back to work, and return the documents' ids.
+
+        Raises `KnowledgeBaseNotFound` or `KnowledgeBaseArchived`.
+        """
+        retried: builtins.list[str] = []
+        after = ""
+        while True:
+            with self._database.write() as tx:
+                base = self._knowledge_base(tx, kb)
+                if base is None:
+                    return retried
+                _refuse_archived(base)
+                page = listings.page(tx, base.id, Standing(failed=True), after, _RETRIED_AT_ONCE)
+                for record in documents.by_ids(tx, page):
+                    if not record.document.blocked_reason:
+                        retry(tx, new_id, record)
+                        retried.append(record.document.id)
+            if not page:
+                return retried
+            after = page[-1]
+
+    def move(self, references: Sequence[str], to: str) -> builtins.list[DocumentView]:
+        """Move documents to another knowledge base, all of them or none.
+
+        Each goes on being found where it is until it is ready there; what was stored is read and
+        embedded again only where chunking or model differ. Moving one to where it is calls off a move
+        that is not done. Raises `KnowledgeBaseNotFound`, `KnowledgeBaseArchived`, `SourceTaken`, or
+        `TypeBlocked`, `SizeBlocked` or `KnowledgeBaseFull`.
+        """
+        with self._database.write() as tx:
+            target = knowledge_bases.find(tx, self._principal, to)
+            records = [self._find(tx, reference) for reference in references]
+            for record in records:
+                move(tx, new_id, record, target)
+            return [self._view_again(tx, record) for record in records]
 
     def cancel(self, reference: str) -> DocumentView:
         """Stop the work on a document's newest revision; what it served before goes on serving.
@@ -139,13 +207,14 @@ class Documents:
             if all(job.finished_at is not None or job.kind == "purge" for job in jobs):
                 raise NothingToCancel(document=record.document.name)
             cancel_revision(tx, record.latest.id)
-            return _view(tx, documents.find(tx, self._principal, record.document.id))
+            return self._view_again(tx, record)
 
-    def delete(self, reference: str) -> None:
-        """Delete a document: hidden at once, in whatever state it is; purged by a job."""
+    def delete(self, *references: str) -> None:
+        """Delete documents, all of them or none: hidden at once, in whatever state they are; purged by jobs."""
         with self._database.write() as tx:
-            document = self._find(tx, reference).document
-            hide_document(tx, new_id, document.id, document.knowledge_base_id, document.owner)
+            found = {record.document.id: record.document for record in (self._find(tx, one) for one in references)}
+            for document in found.values():
+                hide_document(tx, new_id, document.id, document.knowledge_base_id, document.owner)
 
     def open(self, citation: str) -> Place:
         """The place a citation (`REVISION.CHUNK`) leads to. Raises `CitationNotFound`."""
@@ -172,6 +241,18 @@ class Documents:
             document.serving_revision_id != revision_id,
         )
 
+    def _has_failed(self, tx: Reading, record: DocumentRecord) -> bool:
+        return record.latest.state in ("failed", "cancelled") or view_of(tx, record).semantic.state == "failed"
+
+    def _view_again(self, tx: Reading, record: DocumentRecord) -> DocumentView:
+        return view_of(tx, documents.find(tx, self._principal, record.document.id))
+
+    def _find_to_change(self, tx: Reading, reference: str) -> DocumentRecord:
+        """A document that may be changed. Raises `KnowledgeBaseArchived` as well."""
+        record = self._find(tx, reference)
+        _refuse_archived(knowledge_bases.by_id(tx, record.document.knowledge_base_id))
+        return record
+
     def _find(self, tx: Reading, reference: str) -> DocumentRecord:
         """A path may be given as it is written from the current folder."""
         try:
@@ -190,33 +271,6 @@ class Documents:
             raise FileVanished(path=path) from error
 
 
-def _view(tx: Reading, record: DocumentRecord) -> DocumentView:
-    document, latest = record.document, record.latest
-    knowledge_base = knowledge_bases.by_id(tx, document.knowledge_base_id)
-    jobs = queue.of_subject(tx, "revision", latest.id)
-    waiting = next((job.problem for job in jobs if job.state == "waiting"), None)
-    return DocumentView(
-        document=document,
-        knowledge_base=knowledge_base.name,
-        latest=latest,
-        searchable=document.serving_revision_id is not None and document.enabled and knowledge_base.state == "active",
-        updating=document.serving_revision_id is not None and document.serving_revision_id != latest.id,
-        semantic=_semantic(tx, document, bool(knowledge_base.embedding_model)),
-        waiting=waiting,
-    )
-
-
-def _semantic(tx: Reading, document: Document, embeds: bool) -> Semantic:
-    """How far the vectors of what is served are; cancelled ones have failed until they are retried."""
-    serving = document.serving_revision_id
-    if not embeds or serving is None:
-        return Semantic("none", 0, 0)
-    reached = indexes.progress(tx, serving, "vector")
-    done, total = (reached.done, reached.total) if reached is not None else (0, 0)
-    if reached is not None and reached.state == "ready":
-        return Semantic("ready", done, total)
-    embedding = [job for job in queue.of_subject(tx, "revision", serving) if job.kind == "embed"]
-    if embedding and embedding[-1].state in ("failed", "cancelled"):
-        known = reached.problem if reached is not None else None
-        return Semantic("failed", done, total, known or embedding[-1].problem or JobCancelled().problem())
-    return Semantic("pending", done, total)
+def _refuse_archived(knowledge_base: KnowledgeBase) -> None:
+    if knowledge_base.state == "archived":
+        raise KnowledgeBaseArchived(name=knowledge_base.name)

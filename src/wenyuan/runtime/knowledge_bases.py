@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wenyuan.config import Settings
 from wenyuan.errors import InvalidValue, KnowledgeBaseNotFound, ModelNotConfigured
-from wenyuan.flows.remove import hide_document
+from wenyuan.flows import generations
+from wenyuan.flows.reconsider import Reconsidered as Reconsidered
+from wenyuan.flows.reconsider import apply_policy
+from wenyuan.flows.remove import hide_documents
 from wenyuan.flows.reread import catch_up, count_behind, enqueue_rereading
 from wenyuan.identifiers import new_id
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.wording import with_synonyms, with_terms, without_synonyms, without_terms
+from wenyuan.rules.policy import checked_policy
+from wenyuan.runtime.rebuild_views import RebuildView, latest_rebuild
+from wenyuan.runtime.transfer import Exported, Imported, Transfers
 from wenyuan.store import indexes, knowledge_bases
 from wenyuan.store.database import Database, Reading
-from wenyuan.types import ChunkingConfig, KnowledgeBase, Scope
+from wenyuan.types import ChunkingConfig, DocumentPolicy, KnowledgeBase, ReadyWhen, Scope
 
 DEFAULT_NAME = "default"
 _LEAST_COLUMNS, _MOST_COLUMNS = 50, 8000
@@ -26,7 +33,8 @@ class KnowledgeBaseView:
 
     `documents` counts by state, with `disabled` for those switched off; `semantic` of
     `searchable` documents have all their vectors. `behind` documents were read by other rules or
-    terms than today's: they are found as before, until they are read again.
+    terms than today's: they are found as before, until they are read again. `indexed_with` is the
+    model that made the vectors which answer now, and `rebuild` what is built aside, or was last.
     """
 
     knowledge_base: KnowledgeBase
@@ -35,13 +43,16 @@ class KnowledgeBaseView:
     searchable: int
     behind: int = 0
     vocabulary: Vocabulary = EMPTY
+    indexed_with: str = ""
+    rebuild: RebuildView | None = None
 
 
 class KnowledgeBases:
-    def __init__(self, database: Database, settings: Settings, principal: str) -> None:
+    def __init__(self, database: Database, settings: Settings, principal: str, transfers: Transfers) -> None:
         self._database = database
         self._settings = settings
         self._principal = principal
+        self._transfers = transfers
 
     def all(self) -> list[KnowledgeBaseView]:
         with self._database.read() as tx:
@@ -72,21 +83,64 @@ class KnowledgeBases:
         tags: Sequence[str] = (),
         persona: str = "",
         scenario: str = "",
+        policy: DocumentPolicy | None = None,
     ) -> KnowledgeBase:
         """Make a knowledge base; an empty `embedding_model` means keyword search alone.
 
         Raises `InvalidValue`, `KnowledgeBaseExists` or `ModelNotConfigured`.
         """
         made = self._new(name, description, embedding_model, chunking, tuple(tags), persona, scenario)
+        made = replace(made, policy=checked_policy(policy or made.policy))
         with self._database.write() as tx:
             knowledge_bases.add(tx, made)
             return knowledge_bases.find(tx, self._principal, made.name)
+
+    def export(
+        self, name: str, path: str | os.PathLike[str], *, watch: Callable[[int, int], None] | None = None
+    ) -> Exported:
+        """Write a knowledge base to one file, which any library can take in: files, passages, vectors, settings, runs.
+
+        Raises `KnowledgeBaseNotFound`, `DiskFull` or `LibraryReadOnly`.
+        """
+        return self._transfers.export(self.find(name), path, watch)
+
+    def import_(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        name: str | None = None,
+        with_vectors: bool = True,
+        watch: Callable[[int, int], None] | None = None,
+    ) -> Imported:
+        """Take in what `export` wrote, under its own name or another one; nothing is read or embedded again.
+
+        Where another model is used here, or without `with_vectors`, a worker embeds its passages.
+        Raises `ArchiveInvalid`, `KnowledgeBaseExists` or `InvalidValue`; then nothing of it is kept.
+        """
+        return self._transfers.import_archive(path, name, watch, with_vectors=with_vectors)
 
     def archive(self, name: str, *, undo: bool = False) -> KnowledgeBase:
         """Take a knowledge base out of every search and refuse new documents, or bring it back."""
         with self._database.write() as tx:
             found = knowledge_bases.find(tx, self._principal, name)
             return knowledge_bases.update(tx, replace(found, state="active" if undo else "archived"))
+
+    def set_policy(self, name: str, policy: DocumentPolicy) -> Reconsidered:
+        """Say which files a knowledge base takes, and apply that to the documents it has, in one transaction.
+
+        What is kept out is found by no search, but stays; what is let in and was never read is queued
+        to be. Raises `KnowledgeBaseNotFound` or `InvalidValue`.
+        """
+        checked = checked_policy(policy)
+        with self._database.write() as tx:
+            found = knowledge_bases.find(tx, self._principal, name)
+            return apply_policy(tx, new_id, found, checked)
+
+    def set_ready_when(self, name: str, ready_when: ReadyWhen) -> KnowledgeBase:
+        """Let new documents be found by their words at once, or only with their vectors, if they are to have any."""
+        with self._database.write() as tx:
+            found = knowledge_bases.find(tx, self._principal, name)
+            return knowledge_bases.update(tx, replace(found, ready_when=ready_when))
 
     def delete(self, name: str) -> None:
         """Delete a knowledge base and all its documents: hidden at once, purged by jobs.
@@ -95,8 +149,8 @@ class KnowledgeBases:
         """
         with self._database.write() as tx:
             found = knowledge_bases.find(tx, self._principal, name)
-            for document_id in knowledge_bases.hide(tx, found):
-                hide_document(tx, new_id, document_id, found.id, found.owner)
+            generations.let_go_of(tx, new_id, found)
+            hide_documents(tx, new_id, knowledge_bases.hide(tx, found), found.id, found.owner)
 
     def add_terms(self, name: str, terms: Sequence[str]) -> int:
         """Add words that are never split, and return how many documents will be read again for them.
@@ -206,4 +260,13 @@ def _view(tx: Reading, found: KnowledgeBase) -> KnowledgeBaseView:
     semantic = indexes.coverage(tx, generation)[0] if generation is not None else 0
     counts = knowledge_bases.document_counts(tx, found.id)
     words = knowledge_bases.vocabulary(tx, found.id)
-    return KnowledgeBaseView(found, counts, semantic, counts.get("ready", 0), count_behind(tx, found.id), words)
+    return KnowledgeBaseView(
+        found,
+        counts,
+        semantic,
+        counts.get("ready", 0),
+        count_behind(tx, found.id),
+        words,
+        str(generation.recipe.get("model", "")) if generation is not None else "",
+        latest_rebuild(tx, found.id),
+    )

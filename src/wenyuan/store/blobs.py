@@ -55,6 +55,10 @@ class BlobDirectory:
         """
         return self._copy(_read(source), source.name, limit)
 
+    def stage_pieces(self, pieces: Iterator[bytes], name: str, limit: int) -> StagedBlob:
+        """Store bytes as they come, like `stage`; what the iterator raises ends it, and nothing is left behind."""
+        return self._copy(pieces, name, limit)
+
     def stage_bytes(self, content: bytes, name: str, limit: int) -> StagedBlob:
         return self._copy(iter((content,)), name, limit)
 
@@ -115,22 +119,27 @@ class BlobDirectory:
             if len(folder.name) == 2 and folder.is_dir():
                 yield from (folder.name + file.name for file in sorted(folder.iterdir()))
 
+    def forget_unnamed(self, tx: Writing, folder: str, older_than_seconds: float) -> int:
+        """Delete files of one folder, named by its two hexadecimal digits, that no row names; how many there were.
+
+        Within a writing transaction nobody can be about to name one; a young one is left alone all the same.
+        """
+        try:
+            files = sorted((self._root / folder).iterdir())
+        except FileNotFoundError:
+            return 0
+        forgotten = 0
+        for sha256 in unnamed(tx, [folder + file.name for file in files]):
+            forgotten += _forget_old(self.path(sha256), older_than_seconds)
+        return forgotten
+
     def incoming(self) -> Iterator[Path]:
         """Every file under a temporary name: being staged now, or left behind by a crash."""
         yield from sorted(self._incoming.iterdir())
 
     def forget_incoming(self, older_than_seconds: float) -> int:
         """Delete files that have been under a temporary name for so long, and return how many there were."""
-        forgotten = 0
-        for path in self.incoming():
-            try:
-                if time.time() - path.stat().st_mtime > older_than_seconds:
-                    path.unlink()
-                    forgotten += 1
-            except OSError:
-                # Gone meanwhile, or not ours to delete: `check` tells of what stays.
-                continue
-        return forgotten
+        return sum(_forget_old(path, older_than_seconds) for path in self.incoming())
 
     def _copy(self, pieces: Iterator[bytes], name: str, limit: int) -> StagedBlob:
         digest = hashlib.sha256()
@@ -162,6 +171,18 @@ def unnamed(tx: Reading, sha256s: Sequence[str]) -> list[str]:
         {"hashes": json.dumps(list(sha256s))},
     )
     return [str(row[0]) for row in rows]
+
+
+def _forget_old(path: Path, older_than_seconds: float) -> bool:
+    """Delete a file if it is so old, and say whether it is gone now."""
+    try:
+        if time.time() - path.stat().st_mtime <= older_than_seconds:
+            return False
+        path.unlink()
+    except OSError:
+        # Gone meanwhile, or not ours to delete: `check` tells of what stays.
+        return False
+    return True
 
 
 def _read(source: Path) -> Iterator[bytes]:

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from wenyuan.language.question_dates import ANY_YEAR
 from wenyuan.store import fields
@@ -144,6 +145,17 @@ def live(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence
     return {int(key) for key, document_id in rows if within is None or document_id in within}
 
 
+def few_chunks(tx: Reading, knowledge_base_id: str, documents: Sequence[str]) -> list[int] | None:
+    """Keys of the chunks that documents serve; None where they are more than a few."""
+    rows = tx.all(
+        "SELECT c.key FROM json_each(:documents) AS j CROSS JOIN documents AS d CROSS JOIN chunks AS c "
+        "WHERE d.id = j.value AND d.knowledge_base_id = :knowledge_base_id AND c.revision_id = d.serving_revision_id "
+        "LIMIT :most",
+        {"documents": json.dumps(documents), "knowledge_base_id": knowledge_base_id, "most": _FEW_CHUNKS + 1},
+    )
+    return [int(row[0]) for row in rows] if len(rows) <= _FEW_CHUNKS else None
+
+
 def keyword(
     tx: Reading,
     knowledge_base_id: str,
@@ -153,15 +165,16 @@ def keyword(
     excluded: Sequence[str],
     depth: int,
     frequency: Mapping[str, int] | None = None,
+    few: Callable[[Reading, str, Sequence[str]], Sequence[int] | None] = few_chunks,
 ) -> list[tuple[int, float]]:
     """The `depth` best live chunks by BM25, as (chunk key, score), best first.
 
     The index knows nothing of liveness, so it is asked for more and more until enough of what it
     gives is live, or it has no more. Within a few documents only their chunks are scored.
-    `frequency` is the document frequency of the tokens, if known.
+    `frequency` is the document frequency of the tokens, if known; `few` tells which chunks those are.
     """
     frequency = tx.lexical.document_frequency(tx, generation_number, tokens) if frequency is None else frequency
-    among = _few_chunks(tx, knowledge_base_id, scope.documents) if scope.documents is not None else None
+    among = few(tx, knowledge_base_id, scope.documents) if scope.documents is not None else None
     asked = depth + depth // 4 + _MORE_ASKED
     while True:
         found = tx.lexical.search(tx, generation_number, tokens, excluded, asked, frequency, among)
@@ -171,17 +184,6 @@ def keyword(
         # Where hardly anything is in the scope, everything is asked for at once.
         share = len(alive) / len(found)
         asked = _EVERYTHING if share < _FAIR_SHARE else asked + math.ceil(1.5 * depth / share)
-
-
-def _few_chunks(tx: Reading, knowledge_base_id: str, documents: Sequence[str]) -> list[int] | None:
-    """Keys of the chunks that documents serve; None where they are more than a few."""
-    rows = tx.all(
-        "SELECT c.key FROM json_each(:documents) AS j CROSS JOIN documents AS d CROSS JOIN chunks AS c "
-        "WHERE d.id = j.value AND d.knowledge_base_id = :knowledge_base_id AND c.revision_id = d.serving_revision_id "
-        "LIMIT :most",
-        {"documents": json.dumps(documents), "knowledge_base_id": knowledge_base_id, "most": _FEW_CHUNKS + 1},
-    )
-    return [int(row[0]) for row in rows] if len(rows) <= _FEW_CHUNKS else None
 
 
 def structured(
@@ -308,6 +310,12 @@ def revision_text(tx: Reading, revision_id: str, start: int, end: int) -> str:
     return "".join(text[max(0, start - at) : end - at] for at, text in rows)
 
 
+# Passages of one section have one path.
+@lru_cache(maxsize=1 << 10)
+def _heading_path(stored: str) -> tuple[str, ...]:
+    return tuple(json.loads(stored))
+
+
 def _chunk(row: Row) -> Chunk:
     return Chunk(
         seq=row[1],
@@ -315,7 +323,7 @@ def _chunk(row: Row) -> Chunk:
         start=row[3],
         end=row[4],
         anchor=from_json(Anchor, row[5]),
-        heading_path=tuple(json.loads(row[6])),
+        heading_path=_heading_path(row[6]),
         context=row[7],
     )
 

@@ -11,7 +11,7 @@ runs in as its first argument.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import MappingProxyType
 from typing import Any, Protocol
@@ -63,6 +63,14 @@ class Database(Protocol):
         writers are waited for, where the database's own patience is too much.
 
         Raises `LibraryLocked`, `DiskFull`, `LibraryReadOnly` or `LibraryDamaged`.
+        """
+        ...
+
+    def commits(self) -> AbstractContextManager[Callable[[], int]]:
+        """A number that changes when something is committed elsewhere, cheap to look at again and again.
+
+        For one thread, to notice soon that there may be work; whatever it tells, correctness never
+        depends on it.
         """
         ...
 

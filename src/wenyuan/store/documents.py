@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from wenyuan.errors import DocumentAmbiguous, DocumentNotFound
-from wenyuan.store import knowledge_bases
+from wenyuan.store import knowledge_bases, moves
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import from_json, notices_from, problem_from, to_json
 from wenyuan.types import ChunkingConfig, Document, Facts, Given, Notice, Problem, Revision, RevisionState
 
 _DOCUMENT = (
-    "d.id, d.knowledge_base_id, d.owner, d.source, d.name, d.enabled, d.serving_revision_id, d.created_at, d.updated_at"
+    "d.id, d.knowledge_base_id, d.owner, d.source, d.name, d.enabled, d.serving_revision_id, d.created_at, "
+    "d.updated_at, d.source_id, d.blocked_reason"
 )
 _REVISION = (
     "r.id, r.document_id, r.number, r.blob_sha256, r.size, r.state, r.stage, r.media_type, r.encoding, r.title, "
@@ -28,7 +30,10 @@ _FIND = (
 
 NOTHING_GIVEN = Given()
 
-Arrival = Literal["added", "updated", "unchanged", "retried"]
+WAITS_FOR_VECTORS = "embedding"
+"""The stage of a revision that was read to its end and waits to be served."""
+
+Arrival = Literal["added", "updated", "unchanged", "retried", "blocked", "skipped", "replaced"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +80,30 @@ def listed(tx: Reading, knowledge_base_id: str, after: str = "", limit: int = 10
     return [_record(row) for row in rows]
 
 
+def by_ids(tx: Reading, document_ids: Sequence[str]) -> list[DocumentRecord]:
+    """Those of the given documents that are live, in the order of their ids."""
+    rows = tx.all(
+        f"SELECT {_DOCUMENT}, {_REVISION} FROM json_each(:ids) AS i CROSS JOIN documents AS d "
+        f"CROSS JOIN revisions AS r WHERE d.id = i.value AND d.deleted_at IS NULL AND r.document_id = d.id "
+        f"AND {_LATEST} ORDER BY d.id",
+        {"ids": json.dumps(list(document_ids))},
+    )
+    return [_record(row) for row in rows]
+
+
 def add_document(tx: Writing, document: Document) -> None:
     tx.run(
         "INSERT INTO documents (id, knowledge_base_id, owner, source, name, enabled, blocked_reason, "
-        "serving_revision_id, created_at, updated_at) VALUES (:id, :knowledge_base_id, :owner, :source, :name, "
-        "1, '', NULL, :now, :now)",
+        "serving_revision_id, created_at, updated_at, source_id) VALUES (:id, :knowledge_base_id, :owner, :source, "
+        ":name, 1, :blocked_reason, NULL, :now, :now, :source_id)",
         {
             "id": document.id,
             "knowledge_base_id": document.knowledge_base_id,
             "owner": document.owner,
             "source": document.source,
             "name": document.name,
+            "source_id": document.source_id,
+            "blocked_reason": document.blocked_reason,
             "now": tx.now,
         },
     )
@@ -120,16 +138,30 @@ def add_revision(
 
 
 def revision(tx: Reading, revision_id: str) -> tuple[Document, Revision, ChunkingConfig] | None:
-    """A revision of a live document, with the chunking it was added under."""
+    """A revision of a live document, with the chunking it was added under.
+
+    The document is as this revision is to make it: in the knowledge base that it takes it to.
+    """
     row = tx.first(
-        f"SELECT {_DOCUMENT}, {_REVISION}, r.chunking FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
+        f"SELECT {_DOCUMENT}, {_REVISION}, r.chunking, m.knowledge_base_id FROM revisions AS r "
+        "JOIN documents AS d ON d.id = r.document_id LEFT JOIN moves AS m ON m.revision_id = r.id "
         "WHERE r.id = :id AND d.deleted_at IS NULL",
         {"id": revision_id},
     )
     if row is None:
         return None
     record = _record(row)
-    return record.document, record.latest, ChunkingConfig(**json.loads(row[29]))
+    document = record.document if row[32] is None else replace(record.document, knowledge_base_id=row[32])
+    return document, record.latest, ChunkingConfig(**json.loads(row[31]))
+
+
+def is_unpublished(tx: Reading, revision_id: str) -> bool:
+    """Whether this is a revision that is still to be published."""
+    row = tx.first(
+        "SELECT 1 FROM revisions WHERE id = :id AND state IN ('pending', 'processing') AND number > 0",
+        {"id": revision_id},
+    )
+    return row is not None
 
 
 def set_state(
@@ -147,13 +179,13 @@ def set_state(
     )
 
 
-def begin(tx: Writing, revision_id: str, program: str) -> None:
-    """Move a revision to being read; by which program, if none has read it before."""
+def begin(tx: Writing, revision_id: str, program: str, chunking: ChunkingConfig) -> None:
+    """Move a revision to being read, and cut in that way; by which program, if none has read it before."""
     tx.run(
-        "UPDATE revisions SET state = 'processing', stage = 'reading', problem = NULL, "
+        "UPDATE revisions SET state = 'processing', stage = 'reading', problem = NULL, chunking = :chunking, "
         "staged_by = CASE WHEN staged_by = '' THEN CAST(:program AS TEXT) ELSE staged_by END "
         "WHERE id = :id AND state <> 'ready'",
-        {"id": revision_id, "program": program},
+        {"id": revision_id, "program": program, "chunking": to_json(chunking)},
     )
 
 
@@ -164,13 +196,18 @@ def set_staged_by(tx: Writing, revision_id: str, program: str) -> None:
 def publish(
     tx: Writing, revision_id: str, facts: Facts, notices: tuple[Notice, ...], chunk_count: int, text_length: int
 ) -> list[str]:
-    """Make a revision the one its document serves, and return the revisions it supersedes.
+    """Record what is known of a revision and serve it: `record_read` and `serve` together."""
+    record_read(tx, revision_id, facts, notices, chunk_count, text_length)
+    return serve(tx, revision_id)
 
-    This one row is all that searching looks at: everything staged before becomes visible with it. A
-    revision that comes too late, behind a newer one or the document's deletion, is superseded itself.
-    """
+
+def record_read(
+    tx: Writing, revision_id: str, facts: Facts, notices: tuple[Notice, ...], chunk_count: int, text_length: int
+) -> None:
+    """Record what is known of a revision that was read to its end; it may be served from now on."""
     parameters: dict[str, Any] = {
         "id": revision_id,
+        "stage": WAITS_FOR_VECTORS,
         "media_type": facts.media_type,
         "encoding": facts.encoding,
         "title": facts.title,
@@ -179,12 +216,29 @@ def publish(
         "notices": to_json(notices),
         "chunk_count": chunk_count,
         "text_length": text_length,
-        "now": tx.now,
     }
     tx.run(
-        "UPDATE revisions SET state = 'ready', stage = 'ready', problem = NULL, media_type = :media_type, "
+        "UPDATE revisions SET stage = :stage, problem = NULL, media_type = :media_type, "
         "encoding = :encoding, title = :title, language = :language, metadata = :metadata, notices = :notices, "
-        "chunk_count = :chunk_count, text_length = :text_length, published_at = :now WHERE id = :id",
+        "chunk_count = :chunk_count, text_length = :text_length WHERE id = :id",
+        parameters,
+    )
+
+
+def serve(tx: Writing, revision_id: str, *, without_vectors: bool = False) -> list[str]:
+    """Make a revision the one its document serves, and return the revisions it supersedes.
+
+    This one row is all that searching looks at: everything staged before becomes visible with it. A
+    revision that comes too late, behind a newer one or the document's deletion, is superseded itself.
+    `without_vectors` records that it takes the place of an older one before its vectors are there.
+    One that takes its document to another knowledge base does so now; raises `SourceTaken`, with nothing
+    changed, where that has a document of the same source meanwhile.
+    """
+    moves.arrive_with(tx, revision_id)
+    parameters: dict[str, Any] = {"id": revision_id, "without_vectors": int(without_vectors), "now": tx.now}
+    tx.run(
+        "UPDATE revisions SET state = 'ready', stage = 'ready', without_vectors = :without_vectors, "
+        "published_at = :now WHERE id = :id",
         parameters,
     )
     row = tx.first(
@@ -215,6 +269,30 @@ def switch(tx: Writing, document: Document, *, enabled: bool) -> None:
     knowledge_bases.record_change(tx, document.knowledge_base_id, document.id, "enabled" if enabled else "disabled")
 
 
+def rename(tx: Writing, document: Document, source: str, name: str) -> bool:
+    """Give a live document another source and name; False where that is not possible now.
+
+    Another document may have that source, or this one is just being read under its old name.
+    """
+    renamed = tx.run(
+        "UPDATE documents SET source = :source, name = :name, updated_at = :now WHERE id = :id AND source = :old "
+        "AND deleted_at IS NULL AND NOT EXISTS (SELECT 1 FROM documents AS o WHERE o.source = :source "
+        "AND o.knowledge_base_id = :knowledge_base_id AND o.deleted_at IS NULL) AND NOT EXISTS "
+        "(SELECT 1 FROM revisions AS r WHERE r.document_id = :id AND r.state = 'processing' AND r.number > 0)",
+        {
+            "id": document.id,
+            "knowledge_base_id": document.knowledge_base_id,
+            "old": document.source,
+            "source": source,
+            "name": name,
+            "now": tx.now,
+        },
+    )
+    if renamed:
+        knowledge_bases.record_change(tx, document.knowledge_base_id, document.id, "renamed")
+    return bool(renamed)
+
+
 def hide(tx: Writing, document_id: str, knowledge_base_id: str) -> list[str]:
     """Delete a document from everyone's sight and return its revisions, to be purged."""
     tx.run(
@@ -227,7 +305,8 @@ def hide(tx: Writing, document_id: str, knowledge_base_id: str) -> list[str]:
 
 def unfinished_revisions(tx: Reading, document_id: str) -> list[str]:
     rows = tx.all(
-        "SELECT id FROM revisions WHERE document_id = :id AND state IN ('pending', 'processing')", {"id": document_id}
+        "SELECT id FROM revisions WHERE document_id = :id AND state IN ('pending', 'processing') AND number > 0",
+        {"id": document_id},
     )
     return [str(row[0]) for row in rows]
 
@@ -243,8 +322,10 @@ def _record(row: Row) -> DocumentRecord:
         serving_revision_id=row[6],
         created_at=row[7],
         updated_at=row[8],
+        source_id=row[9],
+        blocked_reason=row[10],
     )
-    return DocumentRecord(document, _revision(row[9:29]))
+    return DocumentRecord(document, _revision(row[11:31]))
 
 
 def _revision(row: Row) -> Revision:

@@ -6,7 +6,7 @@ Runs are kept in `Database.traces`, beside the traces of the questions that were
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from wenyuan.errors import EvaluationRunNotFound
@@ -20,6 +20,7 @@ from wenyuan.rules.evaluation.results import (
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import to_json
 
+_RUNS_AT_ONCE = 50
 _RECORD = "id, set_name, set_digest, created_at, complete, settings, summary"
 
 
@@ -47,8 +48,8 @@ def searchable_documents(tx: Reading, knowledge_base_id: str, after: str, limit:
 
 
 def keep(tx: Writing, owner: str, run: EvaluationRun) -> EvaluationRun:
-    """Store a new run, and return it with the moment of its storing."""
-    record = replace(run.record, created_at=tx.now)
+    """Store a new run, and return it with the moment of its storing, if it has none yet."""
+    record = replace(run.record, created_at=run.record.created_at or tx.now)
     tx.run(
         f"INSERT INTO evaluation_runs ({_RECORD}, owner, body) VALUES (:id, :set_name, :set_digest, :created_at, "
         ":complete, :settings, :summary, :owner, :body)",
@@ -87,6 +88,20 @@ def listed(tx: Reading, principal: str, limit: int) -> list[RunRecord]:
         {"principal": principal, "limit": limit},
     )
     return [_record(row) for row in rows]
+
+
+def of_knowledge_base(tx: Reading, principal: str, name: str) -> Iterator[EvaluationRun]:
+    """The runs that asked one knowledge base and no other, the oldest first."""
+    at, after = 0, ""
+    while rows := tx.all(
+        f"SELECT {_RECORD} FROM evaluation_runs WHERE owner = :principal AND created_at >= :at "
+        "AND (created_at > :at OR id > :after) ORDER BY created_at, id LIMIT :limit",
+        {"principal": principal, "at": at, "after": after, "limit": _RUNS_AT_ONCE},
+    ):
+        for record in map(_record, rows):
+            if set(record.settings.get("knowledge_bases", {})) == {name}:
+                yield find(tx, principal, record.id)
+        after, at = rows[-1][0], rows[-1][3]
 
 
 def listed_of_set(tx: Reading, principal: str, set_name: str, limit: int) -> list[RunRecord]:

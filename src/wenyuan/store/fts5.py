@@ -4,6 +4,9 @@ FTS5 sees only our own tokens, so its tokenizer is `ascii`, which keeps every no
 told to keep punctuation too, it splits at spaces alone. `detail=full` is needed: with `column` or
 `none`, bm25() silently returns 0. A table of its own per generation makes building aside, switching
 and dropping cheap, and keeps document frequencies those of one knowledge base.
+
+What a search reads comes as one row of JSON, whose numbers are exact. Each further row would give the
+interpreter's lock away and take it back, which threads that search side by side pay for by waiting.
 """
 
 from __future__ import annotations
@@ -12,8 +15,9 @@ import json
 import math
 import string
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from wenyuan.store.database import Reading, Writing
+from wenyuan.store.database import Parameters, Reading, Writing
 from wenyuan.types import Posting
 
 # A name outranks a heading, a heading the body; aliases are canonical, rare and exact.
@@ -78,12 +82,14 @@ class Fts5Index:
         if excluded:
             match = f"({match}) NOT ({' OR '.join(_quoted(token) for token in excluded)})"
         within = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(:among))"
-        rows = tx.all(
-            f"SELECT rowid, bm25({_table(number)}, {_WEIGHTS}) AS score FROM {_table(number)} "
-            f"WHERE {_table(number)} MATCH :match {within} ORDER BY score, rowid LIMIT :limit",
+        found = _json(
+            tx,
+            "SELECT json_group_array(json_array(key, score)) FROM "
+            f"(SELECT rowid AS key, bm25({_table(number)}, {_WEIGHTS}) AS score FROM {_table(number)} "
+            f"WHERE {_table(number)} MATCH :match {within} ORDER BY score, rowid LIMIT :limit)",
             {"match": match, "limit": max(limit, _RESCORED) if frequent else limit, "among": json.dumps(among)},
         )
-        scores = {int(key): -float(score) for key, score in rows}
+        scores = {key: -float(score) for key, score in found}
         if frequent:
             self._add_frequent(tx, number, scores, {token: frequency[token] for token in frequent})
         return sorted(scores.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
@@ -96,24 +102,31 @@ class Fts5Index:
             idf = math.log((size - count + 0.5) / (count + 0.5))
             if idf <= 0:
                 continue
-            for (key,) in tx.all(
-                f"SELECT rowid FROM {_table(number)} WHERE {_table(number)} MATCH :token "
+            holding = _json(
+                tx,
+                f"SELECT json_group_array(rowid) FROM {_table(number)} WHERE {_table(number)} MATCH :token "
                 "AND +rowid IN (SELECT value FROM json_each(:candidates))",
                 {"token": _quoted(token), "candidates": candidates},
-            ):
-                scores[int(key)] += idf
+            )
+            for key in holding:
+                scores[key] += idf
 
     def document_frequency(self, tx: Reading, number: int, tokens: Sequence[str]) -> dict[str, int]:
         known = self._known_counts(tx, number)
         counted = {token: known[token] for token in tokens if token in known}
-        rows = tx.all(
-            f"SELECT t.term, t.doc FROM json_each(:terms) AS j JOIN {_table(number)}_terms AS t ON t.term = j.value",
-            {"terms": json.dumps([token for token in dict.fromkeys(tokens) if token not in counted])},
+        unknown = [token for token in dict.fromkeys(tokens) if token not in counted]
+        if not unknown:
+            return {token: counted[token] for token in tokens}
+        found = _json(
+            tx,
+            "SELECT json_group_array(json_array(t.term, t.doc)) "
+            f"FROM json_each(:terms) AS j JOIN {_table(number)}_terms AS t ON t.term = j.value",
+            {"terms": json.dumps(unknown)},
         )
-        for term, count in rows:
-            counted[str(term)] = int(count)
+        for term, count in found:
+            counted[term] = count
             if count >= _WORTH_REMEMBERING and len(known) < _MOST_REMEMBERED:
-                known[str(term)] = int(count)
+                known[term] = count
         return {token: counted.get(token, 0) for token in tokens}
 
     def _known_counts(self, tx: Reading, number: int) -> dict[str, int]:
@@ -163,6 +176,12 @@ def _split(frequency: Mapping[str, int], limit: int, share: float) -> tuple[list
             return known[:position], known[position:]
         postings += scored
     return known, []
+
+
+def _json(tx: Reading, sql: str, parameters: Parameters) -> list[Any]:
+    row = tx.first(sql, parameters)
+    values: list[Any] = json.loads(row[0]) if row is not None else []
+    return values
 
 
 def _table(number: int) -> str:

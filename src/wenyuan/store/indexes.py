@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from wenyuan.store import knowledge_bases
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import problem_from, to_json
-from wenyuan.types import IndexGeneration, IndexKind, JsonObject, Problem
+from wenyuan.types import GenerationState, IndexGeneration, IndexKind, JsonObject, Problem
 
 _COLUMNS = "id, number, knowledge_base_id, kind, state, fingerprint, recipe, dimensions, created_at"
 
@@ -32,6 +32,11 @@ def active(tx: Reading, knowledge_base_id: str, kind: IndexKind) -> IndexGenerat
     return _generation(row) if row is not None else None
 
 
+def find(tx: Reading, generation_id: str) -> IndexGeneration | None:
+    row = tx.first(f"SELECT {_COLUMNS} FROM index_generations WHERE id = :id", {"id": generation_id})
+    return _generation(row) if row is not None else None
+
+
 def ensure_active(
     tx: Writing,
     generation_id: str,
@@ -48,28 +53,53 @@ def ensure_active(
     existing = active(tx, knowledge_base_id, kind)
     if existing is not None:
         return existing
+    return create(tx, generation_id, knowledge_base_id, kind, "active", fingerprint, recipe, dimensions)
+
+
+def create(
+    tx: Writing,
+    generation_id: str,
+    knowledge_base_id: str,
+    kind: IndexKind,
+    state: GenerationState,
+    fingerprint: str,
+    recipe: JsonObject,
+    dimensions: int = 0,
+) -> IndexGeneration:
+    """Make an empty index, to answer at once or to be built aside."""
     row = tx.first("UPDATE counters SET value = value + 1 WHERE name = 'generation' RETURNING value")
     number = int(row[0]) if row is not None else 1
     tx.run(
         "INSERT INTO index_generations (id, number, knowledge_base_id, owner, kind, state, fingerprint, recipe, "
         "dimensions, created_at, activated_at) VALUES (:id, :number, :knowledge_base_id, "
-        "(SELECT owner FROM knowledge_bases WHERE id = :knowledge_base_id), :kind, 'active', :fingerprint, :recipe, "
-        ":dimensions, :now, :now)",
+        "(SELECT owner FROM knowledge_bases WHERE id = :knowledge_base_id), :kind, :state, :fingerprint, :recipe, "
+        ":dimensions, :now, :activated_at)",
         {
             "id": generation_id,
             "number": number,
             "knowledge_base_id": knowledge_base_id,
             "kind": kind,
+            "state": state,
             "fingerprint": fingerprint,
             "recipe": to_json(recipe),
             "dimensions": dimensions,
             "now": tx.now,
+            "activated_at": tx.now if state == "active" else None,
         },
     )
     if kind == "lexical":
         tx.lexical.create(tx, number)
     return IndexGeneration(
-        generation_id, number, knowledge_base_id, kind, "active", fingerprint, recipe, dimensions, tx.now
+        generation_id, number, knowledge_base_id, kind, state, fingerprint, recipe, dimensions, tx.now
+    )
+
+
+def exchange(tx: Writing, answering_id: str, next_id: str) -> None:
+    """Let one index answer instead of another, which is kept; an empty id stands for none."""
+    tx.run("UPDATE index_generations SET state = 'retired' WHERE id = :id", {"id": answering_id})
+    tx.run(
+        "UPDATE index_generations SET state = 'active', activated_at = :now WHERE id = :id",
+        {"id": next_id, "now": tx.now},
     )
 
 
@@ -109,10 +139,19 @@ def set_problem(tx: Writing, revision_id: str, problem: Problem) -> None:
     """Record why a revision's vectors will not come; what it has keeps answering."""
     tx.run(
         "UPDATE revision_indexes SET state = 'failed', problem = :problem, updated_at = :now "
-        "WHERE revision_id = :revision_id AND state = 'pending' AND generation_id IN "
-        "(SELECT id FROM index_generations WHERE kind = 'vector' AND state <> 'retired')",
+        "WHERE revision_id = :revision_id AND state = 'pending' AND EXISTS (SELECT 1 FROM index_generations AS g "
+        "WHERE g.id = revision_indexes.generation_id AND g.kind = 'vector' AND g.state = 'active')",
         {"revision_id": revision_id, "problem": to_json(problem), "now": tx.now},
     )
+
+
+def count_done(tx: Reading, generation_id: str, revision_id: str) -> int:
+    """How many passages of a revision an index was last known to have."""
+    row = tx.first(
+        "SELECT done FROM revision_indexes WHERE generation_id = :generation_id AND revision_id = :revision_id",
+        {"generation_id": generation_id, "revision_id": revision_id},
+    )
+    return int(row[0]) if row is not None else 0
 
 
 def progress(tx: Reading, revision_id: str, kind: IndexKind) -> RevisionIndex | None:
@@ -126,6 +165,22 @@ def progress(tx: Reading, revision_id: str, kind: IndexKind) -> RevisionIndex | 
     return RevisionIndex(row[0], row[1], row[2], problem_from(row[3])) if row is not None else None
 
 
+def is_indexed(tx: Reading, revision_id: str) -> bool:
+    """Whether a revision is there as a whole in the lexical index that answers now."""
+    reached = progress(tx, revision_id, "lexical")
+    return reached is not None and reached.state == "ready"
+
+
+def read_by(tx: Reading, revision_id: str) -> str:
+    """By which rules a revision was read that is in the lexical index which answers now."""
+    row = tx.first(
+        "SELECT x.rules FROM revision_indexes AS x JOIN index_generations AS g ON g.id = x.generation_id "
+        "AND g.kind = 'lexical' AND g.state = 'active' WHERE x.revision_id = :revision_id",
+        {"revision_id": revision_id},
+    )
+    return str(row[0]) if row is not None else ""
+
+
 def coverage(tx: Reading, generation: IndexGeneration) -> tuple[int, int]:
     """How many of the live documents a vector generation can see, and how many there are."""
     row = tx.first(
@@ -136,6 +191,17 @@ def coverage(tx: Reading, generation: IndexGeneration) -> tuple[int, int]:
         {"generation_id": generation.id, "knowledge_base_id": generation.knowledge_base_id},
     )
     return (int(row[0]), int(row[1])) if row is not None else (0, 0)
+
+
+def count_without_vectors(tx: Reading, knowledge_base_id: str) -> int:
+    """How many documents serve a revision that took the place of another before its vectors were there."""
+    row = tx.first(
+        "SELECT count(*) FROM revisions AS r CROSS JOIN documents AS d WHERE r.without_vectors = 1 "
+        "AND d.serving_revision_id = r.id AND d.knowledge_base_id = :id AND d.enabled = 1 AND d.blocked_reason = '' "
+        "AND d.deleted_at IS NULL",
+        {"id": knowledge_base_id},
+    )
+    return int(row[0]) if row is not None else 0
 
 
 def has_live_documents(tx: Reading, knowledge_base_id: str) -> bool:
@@ -163,7 +229,13 @@ def embedding_totals(tx: Reading, principal: str) -> tuple[int, int]:
 
 
 def announce(tx: Writing, generation: IndexGeneration, document_id: str) -> None:
-    """Tell the caches that a document's vectors are complete."""
+    """Tell the caches that the vectors of a document are complete in an index."""
+    if generation.state == "active":
+        tx.run(
+            "UPDATE revisions SET without_vectors = 0 WHERE without_vectors = 1 "
+            "AND id = (SELECT serving_revision_id FROM documents WHERE id = :id)",
+            {"id": document_id},
+        )
     knowledge_bases.record_change(tx, generation.knowledge_base_id, document_id, "embedded")
 
 

@@ -10,11 +10,11 @@ from wenyuan.errors import KnowledgeBaseExists, KnowledgeBaseNotFound, Knowledge
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import from_json, to_json
-from wenyuan.types import ChunkingConfig, KnowledgeBase, KnowledgeBaseState, Scope
+from wenyuan.types import ChunkingConfig, DocumentPolicy, KnowledgeBase, KnowledgeBaseState, Scope
 
 _COLUMNS = (
     "id, owner, name, description, state, is_default, persona, scenario, tags, chunking, "
-    "embedding_model, change_number, created_at, updated_at"
+    "embedding_model, change_number, created_at, updated_at, session_id, policy, ready_when"
 )
 
 
@@ -22,7 +22,8 @@ def add(tx: Writing, knowledge_base: KnowledgeBase) -> None:
     """Store a new knowledge base. Raises `KnowledgeBaseExists` when its name is taken."""
     added = tx.run(
         f"INSERT INTO knowledge_bases ({_COLUMNS}) VALUES (:id, :owner, :name, :description, :state, :is_default, "
-        ":persona, :scenario, :tags, :chunking, :embedding_model, 0, :now, :now) ON CONFLICT DO NOTHING",
+        ":persona, :scenario, :tags, :chunking, :embedding_model, 0, :now, :now, :session_id, :policy, "
+        ":ready_when) ON CONFLICT DO NOTHING",
         {
             "id": knowledge_base.id,
             "owner": knowledge_base.owner,
@@ -35,6 +36,9 @@ def add(tx: Writing, knowledge_base: KnowledgeBase) -> None:
             "tags": to_json(knowledge_base.tags),
             "chunking": to_json(knowledge_base.chunking),
             "embedding_model": knowledge_base.embedding_model,
+            "session_id": knowledge_base.session_id,
+            "policy": to_json(knowledge_base.policy),
+            "ready_when": knowledge_base.ready_when,
             "now": tx.now,
         },
     )
@@ -46,7 +50,7 @@ def find(tx: Reading, principal: str, name: str) -> KnowledgeBase:
     """The knowledge base with this name or id. Raises `KnowledgeBaseNotFound`."""
     row = tx.first(
         f"SELECT {_COLUMNS} FROM knowledge_bases "
-        "WHERE owner = :principal AND (name = :name OR id = :name) AND deleted_at IS NULL",
+        "WHERE owner = :principal AND (name = :name OR id = :name) AND deleted_at IS NULL AND session_id = ''",
         {"principal": principal, "name": name},
     )
     if row is None:
@@ -69,6 +73,12 @@ def by_id(tx: Reading, knowledge_base_id: str) -> KnowledgeBase:
     if row is None:
         raise KnowledgeBaseNotFound(name=knowledge_base_id)
     return _knowledge_base(row)
+
+
+def is_there(tx: Reading, knowledge_base_id: str) -> bool:
+    """Whether a knowledge base is there and not deleted."""
+    row = tx.first("SELECT 1 FROM knowledge_bases WHERE id = :id AND deleted_at IS NULL", {"id": knowledge_base_id})
+    return row is not None
 
 
 def vocabulary(tx: Reading, knowledge_base_id: str) -> Vocabulary:
@@ -95,30 +105,70 @@ def set_vocabulary(tx: Writing, knowledge_base_id: str, changed: Vocabulary) -> 
     )
 
 
-def permitted(tx: Reading, scope: Scope) -> list[KnowledgeBase]:
-    """The knowledge bases a search may look into: the scope's own, or all the principal is permitted.
+def set_policy(tx: Writing, knowledge_base_id: str, policy: DocumentPolicy) -> None:
+    tx.run(
+        "UPDATE knowledge_bases SET policy = :policy, updated_at = :now WHERE id = :id",
+        {"id": knowledge_base_id, "policy": to_json(policy), "now": tx.now},
+    )
 
-    Archived ones are included, so that the caller can say why they were left out. Raises
-    `KnowledgeBaseNotFound` for a name that does not exist or is not permitted: the two look alike.
+
+def permitted(tx: Reading, scope: Scope) -> list[KnowledgeBase]:
+    """The knowledge bases a search may look into: the scope's own, or all the principal is permitted,
+
+    and those of the sessions whose attachments it names. Archived ones are included, so that the caller
+    can say why they were left out. Raises `KnowledgeBaseNotFound` for a name that does not exist or is
+    not permitted: the two look alike.
     """
-    if scope.knowledge_bases is None:
+    if scope.knowledge_bases is not None:
+        found = [find(tx, scope.principal, name) for name in dict.fromkeys(scope.knowledge_bases)]
+    else:
         rows = tx.all(
             f"SELECT {_COLUMNS} FROM knowledge_bases WHERE owner = :principal AND deleted_at IS NULL "
-            "ORDER BY created_at, id",
+            "AND session_id = '' ORDER BY created_at, id",
             {"principal": scope.principal},
         )
-        return [_knowledge_base(row) for row in rows]
-    return [find(tx, scope.principal, name) for name in dict.fromkeys(scope.knowledge_bases)]
+        found = [_knowledge_base(row) for row in rows]
+    return found + _of_attachments(tx, scope) if scope.attachments else found
+
+
+def _of_attachments(tx: Reading, scope: Scope) -> list[KnowledgeBase]:
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM knowledge_bases WHERE owner = :principal AND deleted_at IS NULL "
+        "AND session_id <> '' AND id IN (SELECT knowledge_base_id FROM documents WHERE id IN "
+        "(SELECT value FROM json_each(:attachments))) ORDER BY created_at, id",
+        {"principal": scope.principal, "attachments": json.dumps(scope.attachments)},
+    )
+    return [_knowledge_base(row) for row in rows]
+
+
+def of_session(tx: Reading, session_id: str) -> KnowledgeBase | None:
+    """The knowledge base that holds what is attached to a session; None while nothing is."""
+    row = tx.first(
+        f"SELECT {_COLUMNS} FROM knowledge_bases WHERE session_id = :session_id AND session_id <> '' "
+        "AND deleted_at IS NULL",
+        {"session_id": session_id},
+    )
+    return _knowledge_base(row) if row is not None else None
+
+
+def without_session(tx: Reading, limit: int) -> list[KnowledgeBase]:
+    """Knowledge bases whose session is gone."""
+    rows = tx.all(
+        f"SELECT {_COLUMNS} FROM knowledge_bases WHERE session_id <> '' AND deleted_at IS NULL AND NOT EXISTS "
+        "(SELECT 1 FROM sessions WHERE sessions.id = knowledge_bases.session_id) ORDER BY id LIMIT :limit",
+        {"limit": limit},
+    )
+    return [_knowledge_base(row) for row in rows]
 
 
 def update(tx: Writing, changed: KnowledgeBase) -> KnowledgeBase:
-    """Store a knowledge base's new description, state, persona, tags, chunking or embedding model."""
+    """Store a knowledge base's new description, state, persona, tags, chunking, embedding model or readiness."""
     if changed.is_default and changed.state == "archived":
         raise KnowledgeBaseProtected(name=changed.name)
     tx.run(
         "UPDATE knowledge_bases SET description = :description, state = :state, persona = :persona, "
         "scenario = :scenario, tags = :tags, chunking = :chunking, embedding_model = :embedding_model, "
-        "updated_at = :now WHERE id = :id",
+        "ready_when = :ready_when, updated_at = :now WHERE id = :id",
         {
             "id": changed.id,
             "description": changed.description,
@@ -128,6 +178,7 @@ def update(tx: Writing, changed: KnowledgeBase) -> KnowledgeBase:
             "tags": to_json(changed.tags),
             "chunking": to_json(changed.chunking),
             "embedding_model": changed.embedding_model,
+            "ready_when": changed.ready_when,
             "now": tx.now,
         },
     )
@@ -179,8 +230,11 @@ def change_number(tx: Reading, knowledge_base_id: str) -> int:
     return int(row[0]) if row is not None else 0
 
 
-def changed_documents(tx: Reading, knowledge_base_id: str, since: int) -> list[str]:
-    """Ids of the documents that changed after the change numbered `since`."""
+def changed_documents(tx: Reading, knowledge_base_id: str, since: int) -> list[str] | None:
+    """Ids of the documents that changed after the change numbered `since`; None where that is not kept any more."""
+    row = tx.first("SELECT changes_from FROM knowledge_bases WHERE id = :id", {"id": knowledge_base_id})
+    if row is not None and row[0] > since + 1:
+        return None
     rows = tx.all(
         "SELECT DISTINCT document_id FROM changes WHERE knowledge_base_id = :id AND number > :since",
         {"id": knowledge_base_id, "since": since},
@@ -188,13 +242,40 @@ def changed_documents(tx: Reading, knowledge_base_id: str, since: int) -> list[s
     return [str(row[0]) for row in rows]
 
 
+def long_logs(tx: Reading, kept: int) -> list[str]:
+    """Ids of the knowledge bases, deleted ones too, of which more than so many changes are kept."""
+    rows = tx.all(
+        "SELECT id FROM knowledge_bases WHERE change_number - changes_from >= :kept ORDER BY id", {"kept": kept}
+    )
+    return [str(row[0]) for row in rows]
+
+
+def forget_changes(tx: Writing, knowledge_base_id: str, kept: int, limit: int) -> int:
+    """Delete the oldest changes, at most `limit` at once, but for the newest `kept`; how many went.
+
+    Whoever has not read them yet is told so, and reads everything anew.
+    """
+    row = tx.first(
+        "UPDATE knowledge_bases SET changes_from = CASE WHEN change_number - changes_from - :kept + 1 < :limit "
+        "THEN change_number - :kept + 1 ELSE changes_from + :limit END WHERE id = :id "
+        "AND change_number - changes_from >= :kept RETURNING changes_from",
+        {"id": knowledge_base_id, "kept": kept, "limit": limit},
+    )
+    if row is None:
+        return 0
+    return tx.run(
+        "DELETE FROM changes WHERE knowledge_base_id = :id AND number < :first",
+        {"id": knowledge_base_id, "first": row[0]},
+    )
+
+
 def document_counts(tx: Reading, knowledge_base_id: str) -> dict[str, int]:
-    """How many documents are in each state, and under `disabled` how many are switched off.
+    """How many documents are in each state, and how many are `disabled` by a person or `blocked` by a policy.
 
     A document that serves a revision counts as `ready`, whatever its update is doing.
     """
     rows = tx.all(
-        "SELECT CASE WHEN d.enabled = 0 OR d.blocked_reason <> '' THEN 'disabled' "
+        "SELECT CASE WHEN d.blocked_reason <> '' THEN 'blocked' WHEN d.enabled = 0 THEN 'disabled' "
         "WHEN d.serving_revision_id IS NOT NULL THEN 'ready' ELSE r.state END AS standing, count(*) "
         "FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
         "AND r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = d.id) "
@@ -202,6 +283,12 @@ def document_counts(tx: Reading, knowledge_base_id: str) -> dict[str, int]:
         {"id": knowledge_base_id},
     )
     return {str(standing): int(count) for standing, count in rows}
+
+
+@lru_cache(maxsize=64)
+def _policy(text: str) -> DocumentPolicy:
+    stored = from_json(DocumentPolicy, text)
+    return replace(stored, types=tuple(stored.types), forbidden_types=tuple(stored.forbidden_types))
 
 
 def _knowledge_base(row: Row) -> KnowledgeBase:
@@ -221,4 +308,7 @@ def _knowledge_base(row: Row) -> KnowledgeBase:
         change_number=row[11],
         created_at=row[12],
         updated_at=row[13],
+        session_id=row[14],
+        policy=_policy(row[15]),
+        ready_when=row[16],
     )

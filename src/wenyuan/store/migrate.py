@@ -7,12 +7,21 @@ migration is noticed before it can mislead.
 from __future__ import annotations
 
 import hashlib
+import logging
+import os
+import shutil
+import time
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from wenyuan.errors import LibraryNewer, MigrationChanged, NotALibrary
+from wenyuan.errors import DiskFull, LibraryNewer, LibraryReadOnly, MigrationChanged, NotALibrary
 from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
+
+_LOG = logging.getLogger("wenyuan.migrate")
+_COPY = "wenyuan.db.schema-"
+_LARGEST_COPIED = 4 << 30
+_ROOM_PER_COPY = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +52,7 @@ def open_database(folder: Path, lock_seconds: float) -> SqliteDatabase:
     )
     database = SqliteDatabase(folder / "wenyuan.db", lock_seconds, traces=traces)
     try:
+        _keep_copy(database, folder)
         migrate(database, folder)
     except BaseException:
         database.close()
@@ -60,7 +70,7 @@ def known_migrations(kind: str = "") -> tuple[Migration, ...]:
 
 
 def migrate(database: SqliteDatabase, path: Path, migrations: tuple[Migration, ...] | None = None) -> int:
-    """Apply what is missing, each migration in its own transaction, and return the schema number.
+    """Apply what is missing, all of it in one transaction, and return the schema number.
 
     Raises `LibraryNewer` when the database has migrations this program lacks, `MigrationChanged`
     when one it has was edited, and `NotALibrary` when it is another program's. Nothing is changed
@@ -68,12 +78,58 @@ def migrate(database: SqliteDatabase, path: Path, migrations: tuple[Migration, .
     """
     known = known_migrations() if migrations is None else migrations
     if _applied(database, path, known) < len(known):
-        for migration in known:
-            with database.write() as tx:
+        with database.write() as tx:
+            for migration in known:
                 _apply(tx, migration)
         # Another version of this program may have been faster with some of them.
         _applied(database, path, known)
     return known[-1].number
+
+
+def forget_copies(folder: Path, older_than_seconds: float) -> None:
+    """Delete the copies that were made so long ago before a migration."""
+    for copy in folder.glob(f"{_COPY}*"):
+        try:
+            if time.time() - copy.stat().st_mtime > older_than_seconds:
+                copy.unlink()
+        except OSError as error:
+            # Gone meanwhile, or not ours to delete.
+            _LOG.info("%s was not removed: %s", copy, error)
+
+
+def _keep_copy(database: SqliteDatabase, folder: Path) -> None:
+    """Copy the database of an older program before it is migrated: that program cannot open it afterwards.
+
+    A migration needs no copy to be safe from a crash, so without room there is none. The copy of
+    another process, which migrated meanwhile, is as good as ours.
+    """
+    known = known_migrations()
+    found = _applied(database, folder, known)
+    size = database.size()
+    if not 0 < found < len(known) or size > _LARGEST_COPIED:
+        return
+    if shutil.disk_usage(folder).free < _ROOM_PER_COPY * size:
+        _LOG.info("%s is migrated without keeping a copy, for which there is too little room", folder)
+        return
+    part = folder / f"{_COPY}{found}.{os.getpid()}.part"
+    try:
+        database.copy_to(part)
+        if _schema_of(part) == found:
+            os.replace(part, folder / f"{_COPY}{found}")
+    except (DiskFull, LibraryReadOnly, OSError) as error:
+        _LOG.info("%s is migrated without keeping a copy: %s", folder, error)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _schema_of(file: Path) -> int:
+    database = SqliteDatabase(file)
+    try:
+        with database.read() as tx:
+            row = tx.first("SELECT max(number) FROM schema_migrations")
+    finally:
+        database.close()
+    return int(row[0]) if row is not None else 0
 
 
 def _applied(database: SqliteDatabase, path: Path, known: tuple[Migration, ...]) -> int:

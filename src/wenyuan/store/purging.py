@@ -80,13 +80,59 @@ def delete_document(tx: Writing, document_id: str) -> None:
 
 
 def is_to_go(tx: Reading, revision_id: str, superseded_before: int) -> bool:
-    """Whether a revision's document was deleted, or a newer one replaced it before that time."""
+    """Whether a revision's document was deleted, or a newer one replaced it before that time.
+
+    One that was never published goes at once: no citation leads to it.
+    """
     row = tx.first(
         "SELECT 1 FROM revisions AS r JOIN documents AS d ON d.id = r.document_id "
-        "WHERE r.id = :id AND (d.deleted_at IS NOT NULL OR r.superseded_at <= :before)",
+        "WHERE r.id = :id AND (d.deleted_at IS NOT NULL OR r.superseded_at <= :before "
+        "OR (r.superseded_at IS NOT NULL AND r.published_at IS NULL))",
         {"id": revision_id, "before": superseded_before},
     )
     return row is not None
+
+
+def drop_generation_batch(tx: Writing, generation_id: str) -> bool:
+    """Take away a part of an index that does not answer; False when all of it is gone.
+
+    Vectors are shared by all indexes that one model made: they go with the last of these.
+    """
+    parameters = {"id": generation_id, "limit": BATCH_CHUNKS}
+    row = tx.first(
+        "SELECT number, kind, fingerprint FROM index_generations WHERE id = :id AND state <> 'active'", parameters
+    )
+    if row is None:
+        return False
+    if _forget_revisions(tx, generation_id) or (row[1] == "vector" and _forget_vectors(tx, generation_id, row[2])):
+        return True
+    if row[1] == "lexical":
+        tx.lexical.drop(tx, row[0])
+    tx.run("DELETE FROM index_generations WHERE id = :id", parameters)
+    return False
+
+
+def _forget_revisions(tx: Writing, generation_id: str) -> bool:
+    rows = tx.all(
+        "SELECT revision_id FROM revision_indexes WHERE generation_id = :id ORDER BY revision_id LIMIT :limit",
+        {"id": generation_id, "limit": BATCH_CHUNKS},
+    )
+    revisions = [{"id": generation_id, "revision_id": row[0]} for row in rows]
+    tx.run_many("DELETE FROM vector_codes WHERE generation_id = :id AND revision_id = :revision_id", revisions)
+    tx.run_many("DELETE FROM revision_indexes WHERE generation_id = :id AND revision_id = :revision_id", revisions)
+    return bool(rows)
+
+
+def _forget_vectors(tx: Writing, generation_id: str, fingerprint: str) -> bool:
+    """Delete some vectors of a model that made no other index."""
+    deleted = tx.run(
+        "DELETE FROM vectors WHERE model_key = (SELECT key FROM model_fingerprints WHERE fingerprint = :fingerprint) "
+        "AND NOT EXISTS (SELECT 1 FROM index_generations WHERE fingerprint = :fingerprint AND id <> :id) "
+        "AND input_hash IN (SELECT v.input_hash FROM model_fingerprints AS m JOIN vectors AS v ON v.model_key = m.key "
+        "WHERE m.fingerprint = :fingerprint ORDER BY v.input_hash LIMIT :limit)",
+        {"id": generation_id, "fingerprint": fingerprint, "limit": BATCH_CHUNKS},
+    )
+    return deleted > 0
 
 
 def superseded(tx: Reading, before: int, limit: int) -> list[tuple[str, str, str]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from wenyuan.store import chunks, fields
+from wenyuan.store import chunks, fields, knowledge_bases
 from wenyuan.store.database import Reading, Writing
 from wenyuan.store.rows import to_json
 from wenyuan.types import Chunk, Document, Facts, IndexGeneration, JsonObject, Key, Posting, Revision
@@ -70,6 +70,14 @@ def settle(tx: Writing, generation: IndexGeneration, rules: str, recipe: JsonObj
     return True
 
 
+def unsettle(tx: Writing, generation: IndexGeneration) -> None:
+    """Record that documents were read by different rules and terms, so that the next worker reads them again."""
+    tx.run(
+        "UPDATE index_generations SET fingerprint = '', recipe = :recipe WHERE id = :id",
+        {"id": generation.id, "recipe": to_json({})},
+    )
+
+
 def begin(tx: Writing, generation: IndexGeneration, revision_id: str, rules: str) -> int:
     """Begin to read a revision by the given rules, or go on, and return the first chunk to do; -1 if it was read."""
     parameters = {"generation_id": generation.id, "revision_id": revision_id, "rules": rules}
@@ -121,18 +129,25 @@ def replace_batch(
     tx.lexical.add(tx, generation.number, postings)
 
 
+def replace_whole(tx: Writing, document: Document, revision_id: str, facts: Facts, whole: Sequence[Key]) -> None:
+    """Put what is known of a revision as a whole, its keys and fields, in the place of what was known before."""
+    tx.run("DELETE FROM keys WHERE revision_id = :id AND chunk_key IS NULL", {"id": revision_id})
+    chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision_id, ((key, None) for key in whole))
+    fields.forget(tx, revision_id)
+    fields.stage(tx, document, revision_id, facts, whole)
+
+
 def end(
     tx: Writing, generation: IndexGeneration, document: Document, revision: Revision, rules: str, whole: Sequence[Key]
 ) -> None:
     """Record that a revision was read again, and what is now known of it as a whole."""
     parameters = {"generation_id": generation.id, "revision_id": revision.id, "rules": rules, "now": tx.now}
-    tx.run("DELETE FROM keys WHERE revision_id = :revision_id AND chunk_key IS NULL", parameters)
-    chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision.id, ((key, None) for key in whole))
-    fields.forget(tx, revision.id)
     facts = Facts(revision.media_type, revision.encoding, revision.title, revision.language, revision.metadata)
-    fields.stage(tx, document, revision.id, facts, whole)
+    replace_whole(tx, document, revision.id, facts, whole)
     tx.run(
         "UPDATE revision_indexes SET rules = :rules, rereading = '', updated_at = :now "
         "WHERE generation_id = :generation_id AND revision_id = :revision_id",
         parameters,
     )
+    # What a filter finds in it may have changed.
+    knowledge_bases.record_change(tx, document.knowledge_base_id, document.id, "reread")

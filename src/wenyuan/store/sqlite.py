@@ -7,6 +7,7 @@ this process: POSIX drops all of a process's locks on a file when any descriptor
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,7 @@ _MAPPED_BYTES = 128 << 20
 _CHECKPOINT_PAGES = 4000
 _STATEMENTS_KEPT = 200
 _RETRY_SECONDS = 0.01
+_PAGES_COPIED_AT_ONCE = 4096
 
 
 class SqliteTransaction:
@@ -96,7 +98,7 @@ class SqliteDatabase:
     ) -> None:
         self._path = path
         self._lock_seconds = lock_seconds
-        self._prepare = prepare
+        self._prepare = self._prepare_anew = prepare
         self._preparing = threading.RLock()
         self._is_being_prepared = False
         self._traces = traces
@@ -169,6 +171,17 @@ class SqliteDatabase:
         except IndexError:
             return self._connect(writable=False)
 
+    @contextmanager
+    def commits(self) -> Iterator[Callable[[], int]]:
+        """A number that changes with every commit of another connection, which all others here are."""
+        self._make_ready()
+        with self._translated():
+            connection = self._connect(writable=False)
+            try:
+                yield lambda: int(connection.execute("PRAGMA data_version").get)
+            finally:
+                connection.close()
+
     def integrity_problems(self) -> list[str]:
         """SQLite's own verdict on the file; empty when it is sound.
 
@@ -185,17 +198,78 @@ class SqliteDatabase:
         except (LibraryDamaged, NotALibrary) as error:
             return [str(error.details["reason"])]
 
-    def version(self) -> str:
-        """The version of SQLite, and whether it has what we need of it."""
-        with self.read() as tx:
-            row = tx.first("SELECT sqlite_version(), sqlite_compileoption_used('ENABLE_FTS5')")
-        return f"{row[0]} {'with' if row[1] else 'without'} FTS5" if row is not None else ""
+    def copy_to(self, target: Path, watch: Callable[[int, int], None] | None = None) -> None:
+        """Write one moment of the database to a new file, whole, while others read and write on.
+
+        `watch` is told how many pages are done, and of how many. The copy is one file without a log
+        beside it, and safe from a power failure. Raises `DiskFull` or `LibraryReadOnly` for the copy,
+        and what reading raises.
+        """
+        with self._translated():
+            source = self._connect(writable=False)
+            try:
+                # Holding a snapshot keeps the copy of one moment, and from starting again at each commit of others.
+                source.execute("BEGIN")
+                list(source.execute("PRAGMA schema_version"))
+                _copy_pages(source, target, watch or _unwatched)
+            finally:
+                source.close()
+
+    def size(self) -> int:
+        """Bytes on disk, those of the write-ahead log included."""
+        files = (self._path, self._path.with_name(f"{self._path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    def indexed_tokens(self, number: int) -> Iterator[tuple[int, str, str]]:
+        """Every token in a lexical index, as often as it stands there, as (chunk key, field, token)."""
+        with self._translated():
+            connection = self._connect(writable=False)
+            try:
+                # The table that shows them is a temporary one, and belongs to this connection alone.
+                connection.execute("PRAGMA query_only = OFF")
+                connection.execute(
+                    f"CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, lexical_{int(number)}, instance)"
+                )
+                yield from connection.execute("SELECT doc, col, term FROM temp.tokens")
+            finally:
+                connection.close()
 
     def orphans(self) -> list[tuple[str, str, int]]:
         """Rows whose owner is gone although a foreign key names it, as (table, owner's table, how many)."""
         with self.read() as tx:
             rows = tx.all('SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 1, 2')
         return [(str(table), str(parent), int(count)) for table, parent, count in rows]
+
+    def drop_orphans(self, table: str) -> int:
+        """Delete those rows of a table, and return how many there were."""
+        with self._translated():
+            connection = self._connect(writable=True)
+            try:
+                # Rows that belong to an orphan are orphans next, and must not keep it.
+                connection.execute("PRAGMA foreign_keys = OFF")
+                connection.execute(
+                    f'DELETE FROM "{table}" WHERE rowid IN (SELECT rowid FROM pragma_foreign_key_check(:table))',
+                    {"table": table},
+                )
+                return int(connection.changes())
+            finally:
+                connection.close()
+
+    def set_aside(self) -> Path:
+        """Rename the file, with what lies beside it, so that a new one is made when it is next used."""
+        with self._writing:
+            for connection in [*self._idle_readers, *([self._writer] if self._writer else [])]:
+                connection.close()
+            self._idle_readers.clear()
+            self._writer = None
+            aside = self._path.with_name(f"{self._path.name}.damaged-{time.time_ns()}")
+            os.replace(self._path, aside)
+            for suffix in ("-wal", "-shm"):
+                beside = self._path.with_name(f"{self._path.name}{suffix}")
+                if beside.exists():
+                    os.replace(beside, aside.with_name(f"{aside.name}{suffix}"))
+            self._prepare = self._prepare_anew
+        return aside
 
     def exists(self) -> bool:
         return self._path.exists()
@@ -214,6 +288,9 @@ class SqliteDatabase:
         flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if writable else 0)
         connection = apsw.Connection(str(self._path), flags=flags, statementcachesize=_STATEMENTS_KEPT)
         connection.set_busy_timeout(int(self._lock_seconds * 1000))
+        # Otherwise SQLite plans a statement anew for each set of parameters that might change the plan: without
+        # statistics they never do, and planning a large statement takes longer than most take to run.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         if writable:
             self._keep_a_write_ahead_log(connection)
         for pragma in (
@@ -252,6 +329,39 @@ class SqliteDatabase:
             yield
         except apsw.Error as error:
             raise _storage_error(error, self._path, self._lock_seconds) from error
+
+
+def sqlite_version() -> str:
+    """The version of SQLite, and whether it has what we need of it."""
+    connection = apsw.Connection(":memory:")
+    version, has_fts5 = connection.execute("SELECT sqlite_version(), sqlite_compileoption_used('ENABLE_FTS5')").get
+    connection.close()
+    return f"{version} {'with' if has_fts5 else 'without'} FTS5"
+
+
+def _copy_pages(source: apsw.Connection, target: Path, watch: Callable[[int, int], None]) -> None:
+    try:
+        copy = apsw.Connection(str(target), flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE)
+        try:
+            copy.execute("PRAGMA synchronous = OFF")
+            with copy.backup("main", source, "main") as pages:
+                while not pages.done:
+                    pages.step(_PAGES_COPIED_AT_ONCE)
+                    watch(pages.page_count - pages.remaining, pages.page_count)
+            # The copied header asks for a write-ahead log; without, nothing is ever left beside the copy.
+            copy.execute("PRAGMA journal_mode = DELETE")
+        finally:
+            copy.close()
+        with target.open("rb") as file:
+            os.fsync(file.fileno())
+    except apsw.FullError as error:
+        raise DiskFull(path=target) from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        raise LibraryReadOnly(path=target, reason=str(error)) from error
+
+
+def _unwatched(done: int, total: int) -> None:
+    pass
 
 
 def _end(connection: apsw.Connection, how: str) -> None:

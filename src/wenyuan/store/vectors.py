@@ -33,12 +33,12 @@ class MissingInput:
 
 
 @dataclass(frozen=True, slots=True)
-class Codes:
-    """Codes of live chunks, one row each; `documents` says whose the rows are, in their order, and how many."""
+class LiveDocument:
+    """A document that is searched; `packed` is how many of its chunks an index sees, None before it sees any."""
 
-    documents: Sequence[tuple[str, int]]
-    chunk_keys: NDArray[np.int64]
-    codes: NDArray[np.int8]
+    document_id: str
+    revision_id: str
+    packed: int | None
 
 
 def model_key(tx: Writing, fingerprint: str, identity: ModelIdentity, identity_json: str) -> int:
@@ -95,6 +95,14 @@ def save(tx: Writing, model: int, hashes: Sequence[bytes], vectors: NDArray[np.f
     )
 
 
+def used(tx: Reading, hashes: Sequence[bytes]) -> list[bool]:
+    """Of each text, whether a chunk still has it: a vector of any other would never be taken away again."""
+    return [
+        tx.first("SELECT 1 FROM chunks WHERE input_hash = :hash LIMIT 1", {"hash": input_hash}) is not None
+        for input_hash in hashes
+    ]
+
+
 def pack(tx: Writing, generation_id: str, model: int, revision_id: str, dimensions: int) -> int:
     """Write a revision's codes from its stored vectors and return how many chunks they hold."""
     tx.run(
@@ -144,29 +152,42 @@ def quantize(vectors: NDArray[np.float32]) -> NDArray[np.int8]:
     return codes
 
 
-def live_codes(
-    tx: Reading, generation_id: str, knowledge_base_id: str, dimensions: int, document_ids: Sequence[str] | None
-) -> Codes:
-    """Codes of the live documents, or of those of the given documents that are live, in no order."""
-    # Not sorted: the rows carry megabytes, and a sorter would copy them all.
+def live_documents(
+    tx: Reading, generation_id: str, knowledge_base_id: str, document_ids: Sequence[str] | None
+) -> list[LiveDocument]:
+    """The live documents, or those of the given documents that are live, in no order."""
+    columns = "d.id, d.serving_revision_id, x.done"
+    indexed = (
+        "LEFT JOIN revision_indexes AS x ON x.revision_id = d.serving_revision_id "
+        "AND x.generation_id = :generation_id AND x.state = 'ready'"
+    )
+    live = (
+        "d.knowledge_base_id = :knowledge_base_id AND d.serving_revision_id IS NOT NULL AND d.enabled = 1 "
+        "AND d.blocked_reason = '' AND d.deleted_at IS NULL"
+    )
+    parameters = {"generation_id": generation_id, "knowledge_base_id": knowledge_base_id}
+    if document_ids is None:
+        rows = tx.all(f"SELECT {columns} FROM documents AS d {indexed} WHERE {live}", parameters)
+    else:
+        rows = tx.all(
+            f"SELECT {columns} FROM json_each(:documents) AS j CROSS JOIN documents AS d {indexed} "
+            f"WHERE d.id = j.value AND {live}",
+            {**parameters, "documents": json.dumps(document_ids)},
+        )
+    return [LiveDocument(*row) for row in rows]
+
+
+def packed_codes(tx: Reading, generation_id: str, revision_ids: Sequence[str]) -> list[tuple[str, bytes, bytes]]:
+    """What is packed of revisions, as (revision, chunk keys, codes), in no order.
+
+    The keys are int64, and the codes one row of int8 for each.
+    """
     rows = tx.all(
-        "SELECT d.id, v.chunk_keys, v.codes FROM documents AS d JOIN vector_codes AS v "
-        "ON v.revision_id = d.serving_revision_id AND v.generation_id = :generation_id "
-        "WHERE d.knowledge_base_id = :knowledge_base_id AND d.enabled = 1 AND d.blocked_reason = '' "
-        "AND d.deleted_at IS NULL AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents)))",
-        {
-            "generation_id": generation_id,
-            "knowledge_base_id": knowledge_base_id,
-            "all_documents": int(document_ids is None),
-            "documents": json.dumps(document_ids or []),
-        },
+        "SELECT v.revision_id, v.chunk_keys, v.codes FROM json_each(:revisions) AS j CROSS JOIN vector_codes AS v "
+        "WHERE v.generation_id = :generation_id AND v.revision_id = j.value",
+        {"generation_id": generation_id, "revisions": json.dumps(revision_ids)},
     )
-    item_size = np.dtype(np.int64).itemsize
-    return Codes(
-        [(document_id, len(keys) // item_size) for document_id, keys, _ in rows],
-        np.frombuffer(b"".join(keys for _, keys, _ in rows), dtype=np.int64),
-        np.frombuffer(b"".join(codes for _, _, codes in rows), dtype=np.int8).reshape(-1, dimensions),
-    )
+    return [(str(revision_id), bytes(keys), bytes(codes)) for revision_id, keys, codes in rows]
 
 
 def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:

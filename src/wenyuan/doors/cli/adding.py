@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,6 +18,15 @@ from wenyuan.types import Problem
 if TYPE_CHECKING:
     from wenyuan.runtime.documents import DocumentView
     from wenyuan.runtime.library import Library
+
+
+STANDARD_INPUT = "/dev/stdin"
+"""What a hyphen stands for among the paths to add."""
+
+_ALWAYS_COUNTED = ("added", "updated", "unchanged", "retried")
+_OUTCOMES = (*_ALWAYS_COUNTED, "replaced", "skipped", "blocked")
+_PUT_OFF = ("page-unavailable",)
+"""Problems that pass by themselves."""
 
 
 def init(path: Path | None = None, /, *, session: Given) -> int:
@@ -42,21 +52,23 @@ def _show_made(session: Session, library: Library, existed: bool) -> None:
 
 
 def add(
-    *paths: Annotated[Path, Parameter(required=True)],
+    *paths: Annotated[str, Parameter(required=True)],
     kb: str | None = None,
     exclude: list[str] | None = None,
     meta: list[str] | None = None,
+    name: str | None = None,
+    allow_private: bool = False,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
     session: Given,
 ) -> int:
-    """Add files and folders; what was added before is updated where it changed.
+    """Add files, folders and pages; what was added before is updated where it changed.
 
     Ends with exit code 4 where a file could not be read; the others are in nevertheless.
 
     Parameters
     ----------
     paths
-        Files and folders to add.
+        Files, folders and URLs to add; a single `-` adds the text that comes from standard input.
     kb
         Knowledge base to add to; else the default one.
     exclude
@@ -64,29 +76,54 @@ def add(
     meta
         What is known of these files, as `name=value`; may be given several times. A date, a version or an author
         given here is found like one that stands in the file, and goes before it.
+    name
+        What to call the text from standard input; the same name again replaces it.
+    allow_private
+        Fetch pages even from your own network.
     wait
         Read and embed the files now (the default), or leave that to `wenyuan worker`.
     """
+    text = _standard_input(name) if paths == (STANDARD_INPUT,) else ""
+    if name is not None and paths != (STANDARD_INPUT,):
+        raise InvalidValue(what="--name", value=name, reason="it is for the text from standard input, `add -`")
     with session.open(create=True) as library:
         watch = Watching(session)
         try:
             with watch:
-                report = library.add(
-                    *paths,
-                    kb=kb,
-                    exclude=exclude or (),
-                    metadata=_metadata(meta),
-                    wait=wait,
-                    watch=watch,
-                    on_received=lambda one: watch.received() if one.outcome not in (None, "unchanged") else None,
-                )
+                if name is not None:
+                    received = [library.add_text(text, name, kb=kb, metadata=_metadata(meta), wait=False)]
+                    passed_over: dict[str, int] = {}
+                    if wait:
+                        library.drain(watch=watch)
+                else:
+                    report = library.add(
+                        *paths,
+                        kb=kb,
+                        exclude=exclude or (),
+                        metadata=_metadata(meta),
+                        wait=wait,
+                        watch=watch,
+                        on_received=lambda one: watch.received() if one.outcome not in (None, "unchanged") else None,
+                        allow_private=allow_private,
+                    )
+                    received, passed_over = list(report.received), dict(report.passed_over)
         except KeyboardInterrupt:
             show_interrupted(session, library, taking_in=not watch.is_working)
             return INTERRUPTED
-        taken = [Added(one.source, one.outcome, one.document_id, one.problem) for one in report.received]
-        summary = _summary(library, kb, taken, dict(report.passed_over), settled=wait)
+        taken = [Added(one.source, one.outcome, one.document_id, one.problem) for one in received]
+        summary = _summary(library, kb, taken, passed_over, settled=wait)
     session.show(summary, lambda: _show_summary(session, summary))
     return DOCUMENT_AT_FAULT if summary.failed else OK
+
+
+def _standard_input(name: str | None) -> str:
+    """The text from standard input. Raises `InvalidValue` where it has no name, or is not UTF-8."""
+    if name is None:
+        raise InvalidValue(what="A text from standard input", value="-", reason="it needs a --name")
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidValue(what="A text from standard input", value=name, reason="it is not in UTF-8") from error
 
 
 def _metadata(pairs: list[str] | None) -> dict[str, str] | None:
@@ -120,6 +157,7 @@ class Summary:
     waiting: list[Problem] = field(default_factory=list)
     semantic_problems: list[Problem] = field(default_factory=list)
     settled: bool = True
+    blocked: list[Added] = field(default_factory=list)
 
 
 def _summary(
@@ -132,25 +170,37 @@ def _summary(
         view = _view(library, one) if settled else None
         if view is not None:
             failed = view.latest.state == "failed"
-            problem = view.latest.problem if failed else None
+            problem = view.latest.problem if failed else _lasting(one)
             one = replace(one, problem=problem, semantic=view.semantic.state, notices=len(view.latest.notices))
             if view.waiting is not None:
                 waiting[view.waiting.message] = view.waiting
             if view.semantic.problem is not None:
                 semantic[view.semantic.problem.message] = view.semantic.problem
         files.append(one)
-    failed_files = [one for one in files if one.problem is not None]
-    counts = Counter(one.outcome for one in files if one.problem is None and one.outcome is not None)
+    for one in files:
+        if one.problem is not None and one.problem.code in _PUT_OFF:
+            waiting[one.problem.message] = one.problem
+    blocked = [one for one in files if one.outcome == "blocked" and one.problem is not None]
+    failed_files = [
+        one for one in files if one.problem is not None and one.problem.code not in _PUT_OFF and one not in blocked
+    ]
+    counts = Counter(one.outcome for one in files if one not in failed_files and one.outcome is not None)
     return Summary(
         library.knowledge_bases.find(kb).name,
-        {**{outcome: counts[outcome] for outcome in ("added", "updated", "unchanged", "retried")}},
+        {outcome: counts[outcome] for outcome in _OUTCOMES if counts[outcome] or outcome in _ALWAYS_COUNTED},
         passed_over,
         files,
         failed_files,
         list(waiting.values()),
         list(semantic.values()),
         settled,
+        blocked,
     )
+
+
+def _lasting(one: Added) -> Problem | None:
+    """The problem of a file that was taken in: that it is blocked, or could not be fetched now."""
+    return one.problem if one.outcome == "blocked" or (one.problem and one.problem.code in _PUT_OFF) else None
 
 
 def _view(library: Library, one: Added) -> DocumentView | None:
@@ -173,7 +223,9 @@ def _show_summary(session: Session, summary: Summary) -> None:
         counted = say("list.separator").join(parts) or say("add.none")
         out.line((say("add.summary", kb=summary.knowledge_base, counts=counted), "bold"))
     if summary.passed_over:
-        reasons = say("list.separator").join(f"{n} {_reason(session, why)}" for why, n in summary.passed_over.items())
+        reasons = say("list.separator").join(
+            f"{n} {reason_text(session, why)}" for why, n in summary.passed_over.items()
+        )
         out.line(say("add.passed-over", reasons=reasons))
     _show_problems(session, summary)
     if noted := sum(1 for one in summary.files if one.notices):
@@ -184,7 +236,8 @@ def _show_summary(session: Session, summary: Summary) -> None:
         out.line(say("next"), session.command(say("next.ask")), whole=True)
 
 
-def _reason(session: Session, why: str) -> str:
+def reason_text(session: Session, why: str) -> str:
+    """Why something was passed over: a type as it is written, or a sentence."""
     return why if why.startswith(".") else session.say(f"passed-over.{why}")
 
 
@@ -193,6 +246,9 @@ def _show_problems(session: Session, summary: Summary) -> None:
     if summary.failed:
         out.line((say("add.failed", n=len(summary.failed)), "bold red"))
     session.show_problems([(one.source, one.problem) for one in summary.failed if one.problem is not None])
+    if summary.blocked:
+        out.line((say("add.kept-blocked", n=len(summary.blocked)), "bold yellow"))
+    session.show_problems([(one.source, one.problem) for one in summary.blocked if one.problem is not None])
     for heading, problems in (("add.waiting", summary.waiting), ("add.semantic-failed", summary.semantic_problems)):
         for problem in problems:
             out.line((say(heading), "bold yellow"))

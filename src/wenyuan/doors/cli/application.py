@@ -8,30 +8,50 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
-from wenyuan.doors.cli.adding import add, init
+from wenyuan.doors.cli.adding import STANDARD_INPUT, add, init
 from wenyuan.doors.cli.asking import ask, search
+from wenyuan.doors.cli.backing_up import backup, restore
 from wenyuan.doors.cli.explaining import explain
 from wenyuan.doors.cli.help_pages import HelpPages
 from wenyuan.doors.cli.preview import preview
 from wenyuan.doors.cli.session import new_session
+from wenyuan.doors.cli.sources import sync, watch
 from wenyuan.doors.cli.upkeep import check, doctor
 from wenyuan.doors.cli.working import worker
 
 _HELP = "A knowledge base you can trust: exact search in Chinese and English documents, answers that can be checked."
 
-_COMMANDS: tuple[Callable[..., int], ...] = (init, add, search, ask, explain, preview, worker, check, doctor)
+_COMMANDS: tuple[Callable[..., int], ...] = (
+    init,
+    add,
+    sync,
+    watch,
+    search,
+    ask,
+    explain,
+    preview,
+    worker,
+    check,
+    doctor,
+    backup,
+    restore,
+)
 
 # Groups are loaded when one of their commands is asked for.
 _GROUPS = {
     "kb": "wenyuan.doors.cli.knowledge_bases:commands",
     "docs": "wenyuan.doors.cli.documents:commands",
+    "sources": "wenyuan.doors.cli.sources:commands",
     "jobs": "wenyuan.doors.cli.jobs:commands",
+    "sessions": "wenyuan.doors.cli.sessions:commands",
     "eval": "wenyuan.doors.cli.evaluating:commands",
 }
 _GROUP_HELP = {
     "kb": "Knowledge bases: documents that are searched together, cut and embedded alike.",
     "docs": "Documents: how they stand, their passages, and the way back to a cited place.",
+    "sources": "Sources: folders and pages that a knowledge base keeps in step with.",
     "jobs": "Jobs: what is being done, what waits, and what went wrong.",
+    "sessions": "Sessions: conversations, and files that belong to one of them alone.",
     "eval": "Evaluation: questions with known answers, asked and measured again and again.",
 }
 
@@ -72,6 +92,9 @@ def application(after_delimiter: Sequence[str] = ()) -> App:
         json
             Write one JSON document to standard output, and nothing else.
         """
+        if tokens[:1] == ("add",):
+            # A hyphen alone is taken for an unfinished option before a command sees it.
+            tokens = tuple(STANDARD_INPUT if token == "-" else token for token in tokens)
         delimited = ("--", *after_delimiter) if after_delimiter else ()
         command, bound, ignored = app.parse_args([*tokens, *delimited], exit_on_error=False, print_error=False)
         given = {"session": new_session(library, json=json)} if "session" in ignored else {}

@@ -10,6 +10,7 @@ from wenyuan.doors.cli.filtering import FilterOption, filters_of
 from wenyuan.doors.cli.output import Part, one_line
 from wenyuan.doors.cli.places import anchor_label, citation_label, clickable, heading_label
 from wenyuan.doors.cli.session import OK, Given, Session
+from wenyuan.doors.cli.sessions import SessionOption, show_unread
 from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult
 
 _EXCERPT_BEFORE, _EXCERPT_LENGTH = 60, 320
@@ -24,6 +25,7 @@ def search(
     kb: list[str] | None = None,
     document: list[str] | None = None,
     filters: FilterOption = None,
+    conversation: SessionOption = None,
     top_k: int | None = None,
     arm: list[Arm] | None = None,
     full: bool = False,
@@ -42,6 +44,8 @@ def search(
     filters
         Field of documents and what it must be: FIELD=VALUE, FIELD=A,B for any of several values, FIELD=2020..2024
         for a range of numbers or dates, FIELD=PREFIX*; may be given several times.
+    conversation
+        Session within which to search: what is attached to it is searched too.
     top_k
         How many passages to show at most.
     arm
@@ -52,8 +56,16 @@ def search(
     arms: dict[str, Sequence[ArmName]] = {"arms": arm} if arm else {}
     with session.open() as library:
         asked = filters_of(filters)
-        result = library.search(question, kb=kb, documents=document, filters=asked, top_k=top_k, **arms)
-    session.show(result, lambda: _show_result(session, result, full))
+        result = library.search(
+            question, kb=kb, documents=document, filters=asked, session=conversation, top_k=top_k, **arms
+        )
+        unread = library.sessions.usable(conversation)[1] if conversation is not None else ()
+
+    def render() -> None:
+        _show_result(session, result, full)
+        show_unread(session, unread)
+
+    session.show(result, render)
     return OK
 
 
@@ -64,6 +76,7 @@ def ask(
     kb: list[str] | None = None,
     document: list[str] | None = None,
     filters: FilterOption = None,
+    conversation: SessionOption = None,
     session: Given,
 ) -> int:
     """Answer a question with sentences from the documents, word for word, each with its place.
@@ -79,10 +92,19 @@ def ask(
     filters
         Field of documents and what it must be: FIELD=VALUE, FIELD=A,B for any of several values, FIELD=2020..2024
         for a range of numbers or dates, FIELD=PREFIX*; may be given several times.
+    conversation
+        Session within which to answer: what is attached to it is read too.
     """
     with session.open() as library:
-        answer = library.ask(question, kb=kb, documents=document, filters=filters_of(filters))
-    session.show(answer, lambda: _show_answer(session, answer))
+        asked = filters_of(filters)
+        answer = library.ask(question, kb=kb, documents=document, filters=asked, session=conversation)
+        unread = library.sessions.usable(conversation)[1] if conversation is not None else ()
+
+    def render() -> None:
+        _show_answer(session, answer)
+        show_unread(session, unread)
+
+    session.show(answer, render)
     return OK
 
 

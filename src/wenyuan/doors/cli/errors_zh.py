@@ -30,16 +30,39 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "可用 `wenyuan docs delete` 删除其中的文档。",
     ),
     "kb-archived": (
-        "知识库 {name!r} 已归档，不再接收新文档。",
-        "用 `wenyuan kb archive {name} --undo` 恢复。",
+        "知识库 {name!r} 已归档：原样保留，不能添加或更改。",
+        "用 `wenyuan kb unarchive {name}` 恢复。",
+    ),
+    "rebuild-running": (
+        "知识库 {name!r} 正在进行另一次重建。",
+        "等它完成，或用 `wenyuan kb rebuild {name} --cancel` 放弃。",
+    ),
+    "rebuild-not-running": ("知识库 {name!r} 没有正在进行的重建。", "`wenyuan kb show {name}` 查看它的状态。"),
+    "nothing-to-roll-back": (
+        "知识库 {name!r} 没有保留被替换的索引。",
+        "它们在重建之后保留一段时间；`wenyuan kb rebuild {name}` 可以再建。",
+    ),
+    "model-refuses-all": (
+        "模型 {model} 没有接受任何文档的文本。",
+        "请检查 wenyuan.toml 中它的设置，再运行 `wenyuan kb rebuild`。",
     ),
     "document-not-found": ("没有文档 {document!r}。", "`wenyuan docs list` 列出文档和编号。"),
     "document-ambiguous": ("{document!r} 对应不止一个文档。", "请用编号指定；`wenyuan docs list` 列出编号。"),
+    "source-taken": (
+        "知识库 {name!r} 里已有来自 {source} 的文档。",
+        "用 `wenyuan docs delete` 删除其中一个，再移动另一个。",
+    ),
+    "passage-not-found": ("{document} 没有第 {number} 个段落。", "`wenyuan docs chunks` 列出段落和编号。"),
     "citation-not-found": (
         "资料库里没有段落 {citation!r}。",
         "它可能已随文档删除；重新提问可得到新的引用。",
     ),
     "job-not-found": ("没有任务 {job!r}。", "`wenyuan jobs list` 列出任务和编号。"),
+    "session-not-found": ("没有会话 {session!r}。", "`wenyuan sessions list` 列出会话和编号。"),
+    "attachment-not-found": (
+        "这个会话没有名为 {attachment!r} 的附件。",
+        "`wenyuan sessions show` 列出附件；编号总是有效。",
+    ),
     "trace-not-found": ("没有检索记录 {trace!r}。", "每次检索都会显示记录编号；记录只保留一段时间。"),
     "evaluation-set-invalid": (
         "{path} 第 {line} 行：{reason}。",
@@ -79,7 +102,7 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "index-incompatible": (
         "这个知识库的向量由 {indexed} 生成，与现在配置的模型 {configured} 不同。",
-        "请配置生成它的那个模型；其间关键词检索照常可用。",
+        "`wenyuan kb rebuild` 重新生成，或配置生成它的那个模型；其间关键词检索照常可用。",
     ),
     "key-missing": (
         "缺少 {provider!r} 的密钥：{reference}。",
@@ -92,6 +115,18 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "file-too-large": (
         "{name} 有 {size} 字节，上限是 {limit}。",
         "拆分文件，或调高 wenyuan.toml 中的 `limits.file_bytes`。",
+    ),
+    "blocked-type": (
+        "知识库 {knowledge_base!r} 不接收 {name} 这类文件（{media_type}）。",
+        "用 `wenyuan kb set {knowledge_base}` 的 `--types` 或 `--forbid-types` 更改接收的类型。",
+    ),
+    "blocked-size": (
+        "{name} 有 {size} 字节，知识库 {knowledge_base!r} 最多接收 {limit} 字节的文件。",
+        "拆分文件，或用 `wenyuan kb set {knowledge_base} --max-file-size` 调高上限。",
+    ),
+    "kb-full": (
+        "没有存入 {name}：知识库 {knowledge_base!r} 已有 {limit} 个文档，达到上限。",
+        "删除一些文档，或用 `wenyuan kb set {knowledge_base} --max-documents` 调高上限，然后重新添加。",
     ),
     "unsupported-type": (
         "{name} 看来是 {media_type}，Wenyuan 还不能读取。",
@@ -136,6 +171,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "provider-unavailable": ("无法连接 {provider}：{reason}。", "等它恢复后任务会自动继续。"),
     "rate-limited": ("{provider} 要求减少调用（HTTP 429）。", "限制解除后任务会自动继续。"),
+    "limit-reached": (
+        "对 {provider} 的调用已达到 wenyuan.toml 中设定的上限。",
+        "任务会自动继续；如果服务方允许更多，请调高该模型的上限。",
+    ),
     "provider-timeout": (
         "{provider} 在 {seconds} 秒内没有回应。",
         "任务会自动继续；如果它一向如此，请调高该模型的 `timeout_seconds`。",
@@ -161,6 +200,54 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "{path} 的数据库已损坏：{reason}。",
         "停止所有使用它的程序并从备份恢复；`wenyuan check` 说明详情。",
     ),
+    "source-not-found": ("没有来源 {source!r}。", "`wenyuan sources list` 列出来源；`wenyuan sources add` 可添加。"),
+    "source-exists": (
+        "{location} 已是这个知识库的来源。",
+        "`wenyuan sync {location}` 使其同步；`wenyuan sources remove` 结束它。",
+    ),
+    "address-invalid": (
+        "无法获取 {address!r}：{reason}。",
+        "请给出 https://example.org/page 这样的网址，不带用户名或密码。",
+    ),
+    "names-alike": ("{path} 的名称与旁边另一个文件读起来相同，只是编码不同。", "请重命名其中一个；另一个已收入。"),
+    "source-missing": (
+        "文件夹 {path} 不在：{reason}。没有删除任何内容。",
+        "请恢复它（磁盘是否已挂载？），或用 `wenyuan sources remove` 结束这个来源。",
+    ),
+    "source-emptied": (
+        "{path} 原有 {count} 个文件，现在一个也没有。没有删除任何内容。",
+        "如果磁盘没有挂载，请先挂载；如果确实要删除，请用 `wenyuan sync --allow-empty`。",
+    ),
+    "watch-limit-reached": (
+        "{path} 的文件夹数量超过了本机可监视的上限；改为每 {seconds} 秒检查一次。",
+        "在 Linux 上可用 sysctl 提高 `fs.inotify.max_user_watches`。",
+    ),
+    "watch-impossible": (
+        "无法监视 {path}（{reason}）；改为每 {seconds} 秒检查一次。",
+        "变动仍会被发现，只是晚一些。",
+    ),
+    "address-refused": (
+        "没有获取 {address}：{reason}。",
+        "如果确实要访问内部网络，请加 `--allow-private` 或设置 `fetch.allow_private`。",
+    ),
+    "page-refused": (
+        "{address} 返回 HTTP {status}，没有得到文档。",
+        "请用浏览器打开看看：可能需要登录，Wenyuan 不会登录。",
+    ),
+    "page-missing": (
+        "{address} 不存在（HTTP {status}）。以前获取的内容保留。",
+        "如果已搬迁，请添加新网址；`wenyuan sources remove` 可去掉旧的。",
+    ),
+    "page-unusable": ("{address} 返回的内容无法使用：{reason}。", "请用浏览器打开并保存为文件，再添加该文件。"),
+    "page-unavailable": ("现在无法获取 {address}：{reason}。", "会自动重试。"),
+    "folder-not-empty": ("{path} 里已有其他文件。", "请指定一个新的或空的文件夹；这里的内容没有改动。"),
+    "archive-invalid": ("不能导入 {path}：{reason}。", "请在原处重新导出这个知识库；这里没有留下它的任何内容。"),
+    "backup-invalid": ("{path} 不是完整的备份：{reason}。", "请使用另一份备份；没有从这一份恢复任何内容。"),
+    "backup-unreadable": (
+        "写入 {path} 的内容与读回的不一致：{reason}。",
+        "磁盘可能有故障：请把备份写到另一块磁盘。原有的备份没有改动。",
+    ),
+    "backup-busy": ("另一个程序正在写入 {path}。", "等它完成，或另选一个位置。"),
     # --- Between a worker and its job ---
     "lease-lost": ("任务 {job} 现在由另一个程序处理。", "无需操作：它会继续处理。"),
     "cancelled": ("任务已取消。", "`wenyuan docs retry` 从停下的地方重新开始。"),

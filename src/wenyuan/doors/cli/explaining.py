@@ -129,20 +129,28 @@ def _show_candidates(session: Session, candidates: Mapping[str, Any], hits: Sequ
         columns = [Column("", "right"), *(Column(f"{say(f'arm.{arm}')} ({_SCORES[arm]})") for arm in arms)]
         rows: list[list[Part]] = []
         for rank, row in enumerate(zip_longest(*(candidates[arm] for arm in arms)), start=1):
-            cells = [_candidate(arm, one, places, names) for arm, one in zip(arms, row, strict=True)]
+            cells = [_candidate(session, arm, one, places, names) for arm, one in zip(arms, row, strict=True)]
             rows.append([str(rank), *cells])
         out.table(columns, rows)
     if candidates["best_similarity"] is not None:
         out.line(say("explain.best-similarity", best=f"{candidates['best_similarity']:.3f}"), indent=2)
 
 
-def _candidate(arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int], names: Mapping[str, str]) -> Part:
+def _candidate(
+    session: Session, arm: str, one: Mapping[str, Any] | None, places: Mapping[str, int], names: Mapping[str, str]
+) -> Part:
     if one is None:
         return ""
     score = f"({one[_SCORES[arm]]:.3g})"
+    name = _named(session, names.get(one["chunk"], f"#{one['key']}"))
     if one["chunk"] not in places:
-        return f"{names.get(one['chunk'], '#' + str(one['key']))} {score}", "dim"
-    return f"[{places[one['chunk']]}] {names[one['chunk']]} {score}", "bold"
+        return f"{name} {score}", "dim"
+    return f"[{places[one['chunk']]}] {name} {score}", "bold"
+
+
+def _named(session: Session, name: str) -> str:
+    """A document's name, which goes from a trace with the document."""
+    return name or session.say("explain.deleted")
 
 
 def _show_frequencies(session: Session, lists: Sequence[Mapping[str, Any]]) -> None:
@@ -180,7 +188,7 @@ def _show_weighed(
         cosine = "" if one["cosine"] is None else f"{one['cosine']:.3f}"
         exactness = "" if one["exactness"] == "none" else say(f"exactness.{one['exactness']}")
         shares = [f"{one[name]:.0%}" for name in ("covered", "sentence")]
-        document = names.get(one["chunk"], one["chunk"])
+        document = _named(session, names.get(one["chunk"], one["chunk"]))
         rows.append([places.get(one["chunk"], ""), document, f"{one['score']:.3f}", *shares, cosine, exactness])
     out.line("")
     out.line((say("explain.weighed"), "bold"))
@@ -216,7 +224,8 @@ def _show_hits(session: Session, hits: Sequence[Mapping[str, Any]]) -> None:
         facts = [say("list.separator").join(lists), say("explain.score", score=f"{hit['score']:.4f}")]
         if hit["exactness"] != "none":
             facts.append(say(f"exactness.{hit['exactness']}"))
-        out.line((f"{rank}  ", "bold"), (one_line(hit["document"]), "bold cyan"), f"  {place}", indent=2)
+        name = one_line(_named(session, hit["document"]))
+        out.line((f"{rank}  ", "bold"), (name, "bold cyan"), f"  {place}", indent=2)
         out.line(f"{' · '.join(facts)}  ", (hit["chunk"], "dim"), indent=5)
         if hit["matched"]:
             out.line(say("explain.matched"), ("  ".join(hit["matched"]), "cyan"), indent=5)

@@ -6,8 +6,9 @@ import datetime
 
 from cyclopts import App
 
+from wenyuan.doors.cli.following import Following
 from wenyuan.doors.cli.output import Column, Part
-from wenyuan.doors.cli.session import OK, Given, Session
+from wenyuan.doors.cli.session import INTERRUPTED, OK, Given, Session
 from wenyuan.types import Job
 
 _STYLES = {"done": "green", "failed": "bold red", "running": "cyan", "waiting": "yellow"}
@@ -15,6 +16,33 @@ _JOBS_SHOWN = 100
 
 
 commands = App(name="jobs", help="Jobs: what is being done, what waits, and what went wrong.")
+
+
+@commands.default
+def overview(*, watch: bool = False, until_idle: bool = False, after: int | None = None, session: Given) -> int:
+    """Show the jobs that are queued, running or put off, or follow what happens to them.
+
+    Followed, each thing that happens is a line, on a terminal a live table, with --json a line of JSON: the file, how
+    far it is, how fast, how long that will take, until when it is put off and why.
+
+    Parameters
+    ----------
+    watch
+        Follow what happens, until Ctrl-C.
+    until_idle
+        With --watch, end when nothing is left to do but what is put off.
+    after
+        With --watch, go on after the event of this number, as --json tells it.
+    """
+    if not watch:
+        return show_all(live=True, session=session)
+    with session.open() as library, Following(session) as follow:
+        try:
+            for event in library.jobs.watch(after, until_idle=until_idle):
+                follow(event)
+        except KeyboardInterrupt:
+            return INTERRUPTED
+    return OK
 
 
 @commands.command(name="list")

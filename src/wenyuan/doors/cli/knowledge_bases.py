@@ -12,22 +12,28 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 from cyclopts import App, Parameter
 
 from wenyuan.doors.cli.adding import show_interrupted
-from wenyuan.doors.cli.output import Column
+from wenyuan.doors.cli.output import Column, as_json
+from wenyuan.doors.cli.policies import policy_facts, policy_with
 from wenyuan.doors.cli.progress import Watching
+from wenyuan.doors.cli.rebuilding import NO_MODEL, begin_for, drop_index, percent, rebuild, rebuild_lines, rollback
 from wenyuan.doors.cli.session import INTERRUPTED, OK, Given, Session
+from wenyuan.doors.cli.transferring import export, import_
 from wenyuan.errors import InvalidValue
-from wenyuan.types import ChunkingConfig, KnowledgeBase
+from wenyuan.types import ChunkingConfig, DocumentPolicy, DuplicateRule, KnowledgeBase, ReadyWhen
 
 if TYPE_CHECKING:
-    from wenyuan.runtime.knowledge_bases import KnowledgeBaseView
+    from wenyuan.runtime.knowledge_bases import KnowledgeBaseView, Reconsidered
     from wenyuan.runtime.library import Library
 
 Words = TypeVar("Words", str, list[str])
 
-_NO_MODEL = "none"
-
 
 commands = App(name="kb", help="Knowledge bases: documents that are searched together, cut and embedded alike.")
+commands.command(rebuild)
+commands.command(rollback)
+commands.command(drop_index)
+commands.command(export, sort_key=100)
+commands.command(import_, name="import", sort_key=101)
 
 
 @commands.command(name="list")
@@ -49,6 +55,11 @@ def create(
     chunk_columns: int | None = None,
     overlap: int | None = None,
     tag: list[str] | None = None,
+    types: list[str] | None = None,
+    forbid_types: list[str] | None = None,
+    max_file_size: str | None = None,
+    max_documents: str | None = None,
+    duplicates: DuplicateRule | None = None,
     session: Given,
 ) -> int:
     """Make a knowledge base.
@@ -67,18 +78,38 @@ def create(
         Columns that a passage repeats of the one before.
     tag
         Word to sort it by; may be given several times.
+    types
+        Suffixes or media types of the files it takes, such as `md,html,text/*`; else all that can be read.
+    forbid_types
+        Suffixes or media types of files that it does not take.
+    max_file_size
+        Size of the largest file it takes, such as `20MB`.
+    max_documents
+        How many documents it takes.
+    duplicates
+        What is done with bytes it has already under another path: `keep` both, `skip` the newer, or `replace` the
+        older.
     """
+    policy = policy_with(
+        DocumentPolicy(),
+        types=types,
+        forbid_types=forbid_types,
+        max_file_size=max_file_size,
+        max_documents=max_documents,
+        duplicates=duplicates,
+    )
     with session.open() as library:
         defaults = library.settings.defaults
         made = library.knowledge_bases.create(
             name,
             description=description,
-            embedding_model="" if embedding_model == _NO_MODEL else embedding_model,
+            embedding_model="" if embedding_model == NO_MODEL else embedding_model,
             chunking=ChunkingConfig(
                 defaults.chunk_columns if chunk_columns is None else chunk_columns,
                 defaults.chunk_overlap_columns if overlap is None else overlap,
             ),
             tags=tag or (),
+            policy=policy,
         )
     session.show(made, lambda: session.out.line(session.say("kb.created", name=made.name)))
     return OK
@@ -99,9 +130,87 @@ def show(name: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command(name="set")
+def change(
+    name: str,
+    /,
+    *,
+    types: list[str] | None = None,
+    forbid_types: list[str] | None = None,
+    max_file_size: str | None = None,
+    max_documents: str | None = None,
+    duplicates: DuplicateRule | None = None,
+    embedding_model: str | None = None,
+    chunk_columns: int | None = None,
+    overlap: int | None = None,
+    ready_when: ReadyWhen | None = None,
+    session: Given,
+) -> int:
+    """Say what a knowledge base takes, and how it is indexed. What is not said stays as it is.
+
+    Documents it does not take any more are kept, but found by no search, until it takes them again. Another model
+    or another size of passages holds when a rebuild is done, which this begins; until then, the old ones do.
+
+    Parameters
+    ----------
+    name
+        Its name or id.
+    types
+        Suffixes or media types of the files it takes, such as `md,html,text/*`; `any` for all that can be read.
+    forbid_types
+        Suffixes or media types of files that it does not take; `any` to take these back.
+    max_file_size
+        Size of the largest file it takes, such as `20MB`, or `none`.
+    max_documents
+        How many documents it takes, or `none`. Those it has already stay.
+    duplicates
+        What is done with bytes it has already under another path: `keep` both, `skip` the newer, or `replace` the
+        older.
+    embedding_model
+        Name of a configured embedding model; `none` for keyword search alone.
+    chunk_columns
+        Size of a passage in display columns; a Chinese character counts two.
+    overlap
+        Columns that a passage repeats of the one before.
+    ready_when
+        Whether a new document is found by its words at once (`keyword`), or only with its vectors (`semantic`).
+    """
+    with session.open() as library:
+        base = library.knowledge_bases.find(name)
+        begin_for(session, library, base, embedding_model, chunk_columns, overlap)
+        if ready_when is not None:
+            library.knowledge_bases.set_ready_when(name, ready_when)
+        policy = policy_with(
+            base.policy,
+            types=types,
+            forbid_types=forbid_types,
+            max_file_size=max_file_size,
+            max_documents=max_documents,
+            duplicates=duplicates,
+        )
+        done = library.knowledge_bases.set_policy(name, policy)
+        view = library.knowledge_bases.show(name)
+    session.show({**as_json(view), "changed": as_json(done)}, lambda: _show_changed(session, view, done))
+    return OK
+
+
+@commands.command
+def unarchive(name: str, /, *, session: Given) -> int:
+    """Bring an archived knowledge base back: it is searched again, and takes documents.
+
+    Parameters
+    ----------
+    name
+        Its name or id.
+    """
+    return archive(name, undo=True, session=session)
+
+
 @commands.command
 def archive(name: str, /, *, undo: bool = False, session: Given) -> int:
-    """Take a knowledge base out of every search, or bring it back.
+    """Keep a knowledge base as it is, out of every search; or bring it back.
+
+    Nothing in it can be changed meanwhile, but its documents can be deleted.
 
     Parameters
     ----------
@@ -294,6 +403,14 @@ def _counts(session: Session, view: KnowledgeBaseView) -> str:
     return session.say("list.separator").join(parts) or "0"
 
 
+def _show_changed(session: Session, view: KnowledgeBaseView, done: Reconsidered) -> None:
+    _show_one(session, view)
+    if done.blocked:
+        session.out.line(session.say("policy.blocked", n=done.blocked))
+    if done.allowed:
+        session.out.line(session.say("policy.allowed", n=done.allowed), session.command("worker --drain"), whole=True)
+
+
 def _show_list(session: Session, views: list[KnowledgeBaseView]) -> None:
     say = session.say
     columns = [
@@ -308,6 +425,9 @@ def _show_list(session: Session, views: list[KnowledgeBaseView]) -> None:
         base = view.knowledge_base
         semantic = f"{view.semantic}/{view.searchable}" if base.embedding_model else "-"
         state = say(f"kb.state.{base.state}")
+        if view.rebuild is not None and view.rebuild.rebuild.state in ("building", "failed"):
+            standing = say(f"kb.rebuild.{view.rebuild.rebuild.state}", percent=percent(view.rebuild))
+            state = say("list.separator").join((state, standing))
         rows.append([base.name, state, _counts(session, view), semantic, _model(session, base)])
     session.out.table(columns, rows)
 
@@ -324,13 +444,19 @@ def _show_one(session: Session, view: KnowledgeBaseView) -> None:
         ("column.semantic", semantic),
         ("column.model", _model(session, base)),
         ("column.chunking", say("kb.chunking", n=base.chunking.target_columns, overlap=base.chunking.overlap_columns)),
+        ("column.ready-when", say("kb.ready-when.semantic") if base.ready_when == "semantic" else ""),
         ("column.tags", say("list.separator").join(base.tags)),
         ("column.terms", str(len(view.vocabulary.terms) or "")),
         ("column.synonyms", str(len(view.vocabulary.synonyms) or "")),
+        *policy_facts(say, base.policy),
     ]
     for title, value in facts:
         if value:
             session.out.line((f"{say(title)}: ", "bold"), str(value))
+    for sentence, command in rebuild_lines(session, base, view.rebuild) if view.rebuild is not None else ():
+        session.out.line((say("note"), "bold yellow"), sentence, command, whole=True)
+    if view.rebuild is not None and view.rebuild.rebuild.problem is not None:
+        session.show_problem(view.rebuild.rebuild.problem, session.out)
     if view.behind:
         command = session.command(f"kb refresh-aliases {quote(base.name)}")
         session.out.line((say("note"), "bold yellow"), say("kb.behind", n=view.behind), command, whole=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -38,6 +38,7 @@ class Watching:
         self._clock = clock
         self._reading = Phase()
         self._embedding = Phase()
+        self._rebuilding = Phase()
         self._embedded_before: int | None = None
         self._put_off: set[str] = set()
         self._bars = _Bars(session) if session.notes.is_terminal else None
@@ -57,7 +58,11 @@ class Watching:
         """Count one more file that was taken in and waits to be read."""
         self._reading.total += 1
         if self._bars is not None:
-            self._bars.show(self._reading, self._embedding)
+            self._bars.show(self._phases)
+
+    @property
+    def _phases(self) -> dict[str, Phase]:
+        return {"reading": self._reading, "embedding": self._embedding, "rebuilding": self._rebuilding}
 
     def __call__(self, progress: Progress) -> None:
         self.is_working = True
@@ -68,6 +73,9 @@ class Watching:
             self._embedded_before = progress.chunks_embedded
         self._embedding.done = max(0, progress.chunks_embedded - self._embedded_before)
         self._embedding.total = max(0, progress.chunks_total - self._embedded_before)
+        building = [job for job in progress.running if job.kind == "rebuild"]
+        self._rebuilding.done = sum(job.done for job in building) if building else self._rebuilding.total
+        self._rebuilding.total = sum(job.total for job in building) if building else self._rebuilding.total
         for job in progress.waiting:
             if job.problem is not None and job.problem.message not in self._put_off:
                 self._put_off.add(job.problem.message)
@@ -76,10 +84,10 @@ class Watching:
 
     def _show(self) -> None:
         if self._bars is not None:
-            self._bars.show(self._reading, self._embedding)
+            self._bars.show(self._phases)
         elif self._clock() >= self._next_line:
             self._next_line = self._clock() + _SECONDS_BETWEEN_LINES
-            for name, phase in (("reading", self._reading), ("embedding", self._embedding)):
+            for name, phase in self._phases.items():
                 if phase.done < phase.total:
                     self._tell(self._session.say(f"progress.{name}.line", done=phase.done, total=phase.total))
                     return
@@ -109,8 +117,8 @@ class _Bars:
         self._tasks: dict[str, rich.progress.TaskID] = {}
         self._progress.start()
 
-    def show(self, reading: Phase, embedding: Phase) -> None:
-        for name, phase in (("reading", reading), ("embedding", embedding)):
+    def show(self, phases: Mapping[str, Phase]) -> None:
+        for name, phase in phases.items():
             if not phase.total:
                 continue
             if name not in self._tasks:

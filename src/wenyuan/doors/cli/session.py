@@ -21,9 +21,10 @@ from wenyuan.types import Problem
 
 if TYPE_CHECKING:
     from wenyuan.runtime.library import Library
+    from wenyuan.runtime.upkeep import Finding
 
 # Loaded when a library is opened: printing help must not load what reads, searches and embeds.
-_RUNTIME = "wenyuan.runtime.library"
+_RUNTIME, _DOCTOR = "wenyuan.runtime.library", "wenyuan.runtime.doctor"
 
 OK, DOCUMENT_AT_FAULT, REGRESSED, INTERRUPTED = 0, 4, 7, 130
 
@@ -47,6 +48,11 @@ class Session:
     def open(self, *, create: bool = False) -> Library:
         library: Library = import_module(_RUNTIME).open_library(self.library, create=create)
         return library
+
+    def examine(self) -> list[Finding]:
+        """What is to be said of the library and what it runs on, whether or not it can be opened."""
+        findings: list[Finding] = import_module(_DOCTOR).examine(self.library)
+        return findings
 
     def command(self, text: str) -> str:
         """A command to type next, aimed at the same library."""

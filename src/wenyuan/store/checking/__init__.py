@@ -6,14 +6,25 @@ may run beside workers and on any library. Of each kind of violation, the first 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 
 from wenyuan.errors import WenyuanError
 from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.checking.deleted import check_deleted, check_disabled
+from wenyuan.store.checking.derived import check_derived
 from wenyuan.store.checking.files import check_files, check_leftovers, check_stored
-from wenyuan.store.checking.indexes import check_codes, check_postings
-from wenyuan.store.checking.invariants import DATABASE_SOUND, LOOKED_AT, ROWS_OWNED, TRACES_SOUND, Violation
+from wenyuan.store.checking.indexes import active, check_codes, check_postings
+from wenyuan.store.checking.invariants import (
+    DATABASE_SOUND,
+    LEXICAL_KEPT,
+    LOOKED_AT,
+    ROWS_OWNED,
+    TRACES_SOUND,
+    Violation,
+)
 from wenyuan.store.checking.rows import ROW_CHECKS
 from wenyuan.store.checking.texts import check_texts
 from wenyuan.store.database import Reading
@@ -21,39 +32,70 @@ from wenyuan.store.sqlite import SqliteDatabase
 
 __all__ = ["Violation", "check_library"]
 
-_MOST_OF_A_KIND = 20
+_MOST_TOLD = 20
+_FULL_TEXT = re.compile(r"fts5.*\blexical_(\d+)\b", re.IGNORECASE)
 
 
-def check_library(database: SqliteDatabase, blobs: BlobDirectory) -> Iterator[Violation]:
-    """Every invariant that does not hold; where the database file itself is damaged, only that is told."""
+def check_library(
+    database: SqliteDatabase, blobs: BlobDirectory | None, *, deep: bool = False, most: int = _MOST_TOLD
+) -> Iterator[Violation]:
+    """Every invariant that does not hold, the first `most` of each; of a damaged database file, only that.
+
+    If `deep`, every byte is read and every passage is read again by today's rules. Without `blobs`,
+    files are not looked at.
+    """
     damage = database.integrity_problems()
-    if damage:
-        yield from (DATABASE_SOUND.violated(reason=reason) for reason in damage)
+    indexes = {match[1] for reason in damage if (match := _FULL_TEXT.search(reason))}
+    others = [reason for reason in damage if not _FULL_TEXT.search(reason)]
+    if others:
+        yield from (DATABASE_SOUND.violated(reason=reason) for reason in others)
         return
-    yield from _told(lambda: _traces(database))
-    yield from _told(lambda: _orphans(database))
-    for check in ROW_CHECKS:
-        yield from _told(lambda check=check: _rows(database, check))  # type: ignore[misc]
-    yield from _told(lambda: check_texts(database))
-    yield from _told(lambda: check_postings(database))
-    yield from _told(lambda: check_codes(database))
-    yield from _told(lambda: check_stored(database, blobs))
-    yield from _told(lambda: check_files(database, blobs))
-    yield from _told(lambda: check_leftovers(blobs))
+    broken_traces = list(_told(lambda: _traces(database), most))
+    yield from broken_traces
+    looks: list[Callable[[], Iterator[Violation]]] = [
+        lambda: _orphans(database),
+        *(partial(_rows, database, check, most) for check in ROW_CHECKS),
+        lambda: check_texts(database),
+        lambda: _full_text(database, indexes),
+        lambda: check_postings(database),
+        lambda: check_codes(database),
+        lambda: check_disabled(database),
+    ]
+    if not broken_traces:
+        looks.append(lambda: check_deleted(database))
+    if deep:
+        looks.append(lambda: check_derived(database))
+    if blobs is not None:
+        looks += [
+            partial(check_stored, database, blobs, deep=deep),
+            lambda: check_files(database, blobs),
+            lambda: check_leftovers(blobs),
+        ]
+    for look in looks:
+        yield from _told(look, most)
 
 
-def _told(look: Callable[[], Iterator[Violation]]) -> Iterator[Violation]:
+def _told(look: Callable[[], Iterator[Violation]], most: int) -> Iterator[Violation]:
     """The first violations that a check finds; what keeps it from looking further is told as well."""
     try:
-        yield from islice(look(), _MOST_OF_A_KIND)
+        yield from islice(look(), most)
     except WenyuanError as error:
         yield LOOKED_AT.violated(reason=error.message)
 
 
-def _rows(database: SqliteDatabase, check: Callable[[Reading], Iterator[Violation]]) -> Iterator[Violation]:
+def _rows(
+    database: SqliteDatabase, check: Callable[[Reading, int], Iterator[Violation]], most: int
+) -> Iterator[Violation]:
     with database.read() as tx:
-        found = list(islice(check(tx), _MOST_OF_A_KIND))
+        found = list(islice(check(tx, most), most))
     yield from found
+
+
+def _full_text(database: SqliteDatabase, numbers: set[str]) -> Iterator[Violation]:
+    """Full-text indexes that SQLite itself finds inconsistent; they can be made again from the passages."""
+    for _, number, _, name in active(database, "lexical"):
+        if str(number) in numbers:
+            yield LEXICAL_KEPT.violated(name=name, number=number, reason="it contradicts itself.")
 
 
 def _traces(database: SqliteDatabase) -> Iterator[Violation]:

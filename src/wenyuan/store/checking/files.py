@@ -7,38 +7,54 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import Literal
 
 from wenyuan.store.blobs import BlobDirectory, unnamed
-from wenyuan.store.checking.invariants import BLOB_FINISHED, BLOB_NAMED, BLOB_PRESENT, BLOB_TRUE, Violation
+from wenyuan.store.checking.invariants import (
+    BLOB_BACK,
+    BLOB_FINISHED,
+    BLOB_NAMED,
+    BLOB_PRESENT,
+    BLOB_TRUE,
+    Violation,
+)
 from wenyuan.store.database import Database
 
 _ROWS_AT_ONCE = 500
-_PIECE_BYTES = 1 << 20
+GONE = '%"blob-missing"%'
+"""What is in a revision's notices where a repair has found its bytes gone."""
 # A file gets its place before the transaction that names it ends, and is staged for as long as it takes.
 _BEING_NAMED_SECONDS = 3600
 _BEING_STAGED_SECONDS = 24 * 3600
 
 
-def check_stored(database: Database, blobs: BlobDirectory) -> Iterator[Violation]:
-    """Read every stored file that a document still needs, and compare its digest with its name."""
+def check_stored(database: Database, blobs: BlobDirectory, *, deep: bool) -> Iterator[Violation]:
+    """Look at every stored file that a document still needs: is it there, whole and, if `deep`, unchanged?
+
+    Where the document itself says that its bytes are gone, nothing more is said.
+    """
     after = ""
     while True:
         with database.read() as tx:
             rows = tx.all(
-                "SELECT b.sha256, b.size, min(d.name) FROM blobs AS b JOIN revisions AS r ON r.blob_sha256 = b.sha256 "
+                "SELECT b.sha256, b.size, min(d.name), sum(CASE WHEN r.notices LIKE :gone THEN 1 ELSE 0 END), count(*) "
+                "FROM blobs AS b JOIN revisions AS r ON r.blob_sha256 = b.sha256 "
                 "JOIN documents AS d ON d.id = r.document_id AND d.deleted_at IS NULL WHERE b.sha256 > :after "
                 "GROUP BY b.sha256, b.size ORDER BY b.sha256 LIMIT :limit",
-                {"after": after, "limit": _ROWS_AT_ONCE},
+                {"after": after, "limit": _ROWS_AT_ONCE, "gone": GONE},
             )
         if not rows:
             return
-        for sha256, size, name in rows:
+        for sha256, size, name, noted, needed in rows:
             path = blobs.path(sha256)
-            found = _digest_and_size(path)
-            if found is not None and found != (sha256, size):
-                yield BLOB_TRUE.violated(name=name, path=path)
-            elif found is None and _is_needed(database, sha256):
-                yield BLOB_PRESENT.violated(name=name, path=path)
+            state = _state(path, sha256, size, deep=deep)
+            details = {"name": name, "path": path, "sha256": sha256}
+            if state == "true" and noted:
+                yield BLOB_BACK.violated(**details)
+            elif state == "other" and noted < needed:
+                yield BLOB_TRUE.violated(**details)
+            elif state == "gone" and noted < needed and _is_needed(database, sha256):
+                yield BLOB_PRESENT.violated(**details)
         after = rows[-1][0]
 
 
@@ -50,7 +66,7 @@ def check_files(database: Database, blobs: BlobDirectory) -> Iterator[Violation]
             nameless = unnamed(tx, names)
         for sha256 in nameless:
             if _age(blobs.path(sha256)) > _BEING_NAMED_SECONDS:
-                yield BLOB_NAMED.violated(path=blobs.path(sha256))
+                yield BLOB_NAMED.violated(path=blobs.path(sha256), sha256=sha256)
 
 
 def check_leftovers(blobs: BlobDirectory) -> Iterator[Violation]:
@@ -70,18 +86,19 @@ def _is_needed(database: Database, sha256: str) -> bool:
     return row is not None
 
 
-def _digest_and_size(path: Path) -> tuple[str, int] | None:
-    """The SHA-256 of a file and its size, or None where it cannot be read."""
-    digest = hashlib.sha256()
-    size = 0
+def _state(path: Path, sha256: str, size: int, *, deep: bool) -> Literal["true", "other", "gone"]:
+    """What has become of a file: its size is looked at, and its bytes only if `deep`."""
     try:
-        with path.open("rb") as file:
-            while piece := file.read(_PIECE_BYTES):
-                digest.update(piece)
-                size += len(piece)
+        if path.stat().st_size != size:
+            return "other"
+        return "true" if not deep or _digest(path) == sha256 else "other"
     except OSError:
-        return None
-    return digest.hexdigest(), size
+        return "gone"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _age(path: Path) -> float:

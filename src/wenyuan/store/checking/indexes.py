@@ -7,10 +7,12 @@ from itertools import count
 
 import numpy as np
 
+from wenyuan.errors import WenyuanError
 from wenyuan.store import vectors
 from wenyuan.store.checking.invariants import (
     CODES_COMPLETE,
     CODES_TRUE,
+    LEXICAL_KEPT,
     POSTINGS_COMPLETE,
     POSTINGS_OWNED,
     Violation,
@@ -18,30 +20,37 @@ from wenyuan.store.checking.invariants import (
 from wenyuan.store.database import Database, Reading, Row
 
 _KEYS_AT_ONCE = 10_000
+_IS_SERVED = "d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id"
 
 
 def check_postings(database: Database) -> Iterator[Violation]:
     """Compare the chunk keys of each lexical index with the chunks that are, or may be, in it."""
-    for generation_id, number, knowledge_base_id, name in _active(database, "lexical"):
+    for generation_id, number, knowledge_base_id, name in active(database, "lexical"):
         after: int | None = 0
         while after is not None:
-            with database.read() as tx:
-                expected = _expected(tx, generation_id, knowledge_base_id, after)
-                indexed = tx.lexical.keys(tx, number, after, _KEYS_AT_ONCE)
+            try:
+                with database.read() as tx:
+                    expected = _expected(tx, generation_id, knowledge_base_id, after)
+                    indexed = tx.lexical.keys(tx, number, after, _KEYS_AT_ONCE)
+                    # Opens the index, whose records may be gone though its keys are there.
+                    tx.lexical.document_frequency(tx, number, ["a"])
+            except WenyuanError as error:
+                yield LEXICAL_KEPT.violated(name=name, number=number, reason=error.message)
+                break
             # What lies above the end of either list is left to the next round.
             ends = [keys[-1] for keys in (list(expected), indexed) if len(keys) == _KEYS_AT_ONCE]
             after = min(ends, default=None)
             here = {key for key in indexed if after is None or key <= after}
-            for key, required in expected.items():
+            for key, (required, revision, document) in expected.items():
                 if required and key not in here and (after is None or key <= after):
-                    yield POSTINGS_COMPLETE.violated(key=key, name=name)
+                    yield POSTINGS_COMPLETE.violated(key=key, name=document, revision=revision)
             for key in sorted(here - expected.keys()):
-                yield POSTINGS_OWNED.violated(key=key, name=name)
+                yield POSTINGS_OWNED.violated(key=key, name=name, number=number)
 
 
 def check_codes(database: Database) -> Iterator[Violation]:
     """Compute the codes of each revision the vector list sees from its vectors again."""
-    for generation_id, _, _, _ in _active(database, "vector"):
+    for generation_id, _, _, _ in active(database, "vector"):
         after: str | None = ""
         while after is not None:
             with database.read() as tx:
@@ -60,7 +69,7 @@ def check_codes(database: Database) -> Iterator[Violation]:
             after = row[0] if row is not None else None
 
 
-def _active(database: Database, kind: str) -> list[Row]:
+def active(database: Database, kind: str) -> list[Row]:
     with database.read() as tx:
         return tx.all(
             "SELECT g.id, g.number, b.id, b.name FROM index_generations AS g JOIN knowledge_bases AS b "
@@ -69,17 +78,18 @@ def _active(database: Database, kind: str) -> list[Row]:
         )
 
 
-def _expected(tx: Reading, generation_id: str, knowledge_base_id: str, after: int) -> dict[int, bool]:
-    """Chunks that may be in a lexical index, and whether they must: a revision is there from its staging
+def _expected(tx: Reading, generation_id: str, knowledge_base_id: str, after: int) -> dict[int, tuple[bool, str, str]]:
+    """Chunks that may be in a lexical index, whether they must, and whose they are: a revision is there from
 
-    until its purge, but only while it is served is it there as a whole.
+    its staging until its purge, but only while it is served is it there as a whole. A document that moves
+    from one knowledge base to another has revisions in the indexes of both.
     """
     rows = tx.all(
-        "SELECT c.key, CASE WHEN d.serving_revision_id = c.revision_id THEN 1 ELSE 0 END FROM chunks AS c "
+        f"SELECT c.key, CASE WHEN {_IS_SERVED} THEN 1 ELSE 0 END, r.id, d.name "
+        "FROM chunks AS c "
         "JOIN revisions AS r ON r.id = c.revision_id JOIN documents AS d ON d.id = r.document_id "
         "LEFT JOIN revision_indexes AS x ON x.revision_id = c.revision_id AND x.generation_id = :generation_id "
-        "WHERE c.key > :after AND d.knowledge_base_id = :knowledge_base_id "
-        "AND (x.revision_id IS NOT NULL OR d.serving_revision_id = c.revision_id) ORDER BY c.key LIMIT :limit",
+        f"WHERE c.key > :after AND (x.revision_id IS NOT NULL OR ({_IS_SERVED})) ORDER BY c.key LIMIT :limit",
         {
             "generation_id": generation_id,
             "knowledge_base_id": knowledge_base_id,
@@ -87,7 +97,7 @@ def _expected(tx: Reading, generation_id: str, knowledge_base_id: str, after: in
             "limit": _KEYS_AT_ONCE,
         },
     )
-    return {int(key): bool(required) for key, required in rows}
+    return {int(key): (bool(required), str(revision), str(name)) for key, required, revision, name in rows}
 
 
 def _code_violation(
@@ -110,9 +120,9 @@ def _code_violation(
             return None
         keys = np.array([row[1] for row in rows], dtype=np.int64).tobytes()
         if packed is None or packed[0] != keys:
-            return CODES_COMPLETE.violated(name=name, revision=revision_id)
+            return CODES_COMPLETE.violated(name=name, revision=revision_id, generation=generation_id)
         if _codes([row[2] for row in rows], dimensions) != packed[1]:
-            return CODES_TRUE.violated(name=name, revision=revision_id)
+            return CODES_TRUE.violated(name=name, revision=revision_id, generation=generation_id)
         after = rows[-1][0]
     return None
 

@@ -43,18 +43,18 @@ def _violations(tx: Reading, revision_id: str, name: str, chunk_count: int, text
     counted = expected = 0
     for seq, words, start, end, heading_path, context, stored_hash in _chunks(tx, revision_id):
         if seq != expected:
-            found.setdefault("order", CHUNKS_ORDERED.violated(name=name, seq=expected))
+            found.setdefault("order", CHUNKS_ORDERED.violated(revision=revision_id, name=name, seq=expected))
         if text.between(start, end) != words:
-            found.setdefault("text", CHUNK_TRUE.violated(name=name, seq=seq))
+            found.setdefault("text", CHUNK_TRUE.violated(revision=revision_id, name=name, seq=seq))
         if input_hash(embedding_input(json.loads(heading_path), context, words)) != stored_hash:
-            found.setdefault("hash", HASH_TRUE.violated(name=name, seq=seq))
+            found.setdefault("hash", HASH_TRUE.violated(revision=revision_id, name=name, seq=seq))
         counted += 1
         expected = seq + 1
     if counted != chunk_count:
-        found["count"] = CHUNKS_COUNTED.violated(name=name, found=counted, expected=chunk_count)
+        found["count"] = CHUNKS_COUNTED.violated(revision=revision_id, name=name, found=counted, expected=chunk_count)
     length = text.length()
     if length != text_length:
-        found["length"] = TEXT_WHOLE.violated(name=name, found=length, expected=text_length)
+        found["length"] = TEXT_WHOLE.violated(revision=revision_id, name=name, found=length, expected=text_length)
     return list(found.values())
 
 

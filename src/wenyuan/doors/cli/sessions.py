@@ -1,0 +1,195 @@
+"""`wenyuan sessions`: conversations, and the files that belong to one of them alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from wenyuan.doors.cli.adding import show_interrupted
+from wenyuan.doors.cli.output import Column, Part, one_line
+from wenyuan.doors.cli.progress import Watching
+from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
+
+if TYPE_CHECKING:
+    from wenyuan.runtime.sessions import Attachment, Unread
+
+SessionOption = Annotated[str | None, Parameter(name="--session")]
+
+commands = App(name="sessions", help="Sessions: conversations, and files that belong to one of them alone.")
+
+
+@commands.command
+def create(title: str = "", /, *, kb: list[str] | None = None, session: Given) -> int:
+    """Begin a session.
+
+    Parameters
+    ----------
+    title
+        What it is about.
+    kb
+        Knowledge base it asks; may be given several times. Else all that are not archived.
+    """
+    with session.open(create=True) as library:
+        made = library.sessions.create(title, kb=kb)
+    session.show(made, lambda: session.out.line(session.say("sessions.created", session=made.id)))
+    return OK
+
+
+@commands.command(name="list")
+def show_all(*, limit: int = 100, session: Given) -> int:
+    """List the sessions, those used last first.
+
+    Parameters
+    ----------
+    limit
+        How many to show at most.
+    """
+    with session.open() as library:
+        found = library.sessions.list(limit)
+    say = session.say
+    columns = [Column(say("column.id"), whole=True), Column(say("column.name")), Column(say("column.kb"))]
+    rows: list[Sequence[Part]] = [
+        [one.id, one_line(one.title), say("list.separator").join(one.knowledge_bases or ())] for one in found
+    ]
+    session.show(found, lambda: session.out.table(columns, rows) if found else session.out.line(say("sessions.none")))
+    return OK
+
+
+@commands.command
+def show(name: str, /, *, session: Given) -> int:
+    """Show what is attached to a session, and what of it a search cannot use yet and why.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    """
+    with session.open() as library:
+        found, attached = library.sessions.find(name), library.sessions.attachments(name)
+    session.show({"session": found, "attachments": attached}, lambda: _show_attachments(session, attached))
+    return OK
+
+
+@commands.command
+def rename(name: str, title: str, /, *, session: Given) -> int:
+    """Give a session another title.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    title
+        Its new title.
+    """
+    with session.open() as library:
+        renamed = library.sessions.rename(name, title)
+    session.show(renamed, lambda: session.out.line(session.say("sessions.renamed", title=one_line(renamed.title))))
+    return OK
+
+
+@commands.command
+def delete(name: str, /, *, session: Given) -> int:
+    """Delete a session with all that is attached to it.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    """
+    with session.open() as library:
+        library.sessions.delete(name)
+    session.show({"deleted": name}, lambda: session.out.line(session.say("sessions.deleted", session=name)))
+    return OK
+
+
+@commands.command
+def attach(
+    name: str,
+    /,
+    *files: Path,
+    wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
+    session: Given,
+) -> int:
+    """Attach files to a session: they are found within it alone, and deleted with it.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    files
+        Files to attach; the same path again replaces what it held.
+    wait
+        Read and embed the files now (the default), or leave that to `wenyuan worker`.
+    """
+    with session.open() as library:
+        received = library.sessions.attach(name, *files)
+        if wait:
+            try:
+                with Watching(session) as watch:
+                    library.drain(watch=watch)
+            except KeyboardInterrupt:
+                show_interrupted(session, library)
+                return INTERRUPTED
+        attached = library.sessions.attachments(name)
+    refused = [(one.source, one.problem) for one in received if one.problem is not None]
+
+    def render() -> None:
+        _show_attachments(session, attached)
+        session.show_problems(refused)
+
+    session.show({"received": received, "attachments": attached}, render)
+    return DOCUMENT_AT_FAULT if refused or any(one.index_status == "failed" for one in attached) else OK
+
+
+@commands.command
+def detach(name: str, attachment: str, /, *, session: Given) -> int:
+    """Take an attachment out of a session.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    attachment
+        Its id or file name.
+    """
+    with session.open() as library:
+        library.sessions.detach(name, attachment)
+    done = {"detached": attachment}
+    session.show(done, lambda: session.out.line(session.say("sessions.detached", name=one_line(attachment))))
+    return OK
+
+
+def show_unread(session: Session, unread: Sequence[Unread]) -> None:
+    """One line for each attachment that could not be searched."""
+    for one in unread:
+        why = session.say("sessions.unread", name=one_line(one.attachment.name), why=one.why)
+        session.out.line((session.say("note"), "bold yellow"), why)
+
+
+def _show_attachments(session: Session, attached: Sequence[Attachment]) -> None:
+    say, out = session.say, session.out
+    if not attached:
+        out.line(say("sessions.no-attachments"))
+        return
+    columns = [
+        Column(say("column.id"), whole=True),
+        Column(say("column.name")),
+        Column(say("column.state"), whole=True),
+        Column(say("column.chunks"), "right", whole=True),
+        Column(say("sessions.column.mode"), whole=True),
+    ]
+    rows: list[Sequence[Part]] = [
+        [
+            one.id,
+            one_line(one.name),
+            say(f"attachment.{one.index_status if one.availability == 'allowed' else 'blocked'}"),
+            str(one.chunks or ""),
+            say(f"attachment.{one.rag_mode}") if one.rag_mode is not None else "",
+        ]
+        for one in attached
+    ]
+    out.table(columns, rows)
+    session.show_problems([(one.name, one.problem) for one in attached if one.problem is not None])

@@ -1,0 +1,1 @@
+"""Fetching pages over HTTP, from where it is allowed to."""

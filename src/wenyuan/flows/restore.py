@@ -1,0 +1,132 @@
+"""A backup becomes a library again, elsewhere: its files first and its database last, so that there is none before."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from wenyuan.errors import BackupInvalid, DiskFull, FolderNotEmpty, LibraryNewer, LibraryReadOnly
+from wenyuan.flows.backup import Copying, Watch
+from wenyuan.store.backup_targets import DATABASE, SETTINGS, TRACES
+from wenyuan.store.backups import BackupFile, BackupReader, contents
+from wenyuan.store.blobs import BlobDirectory, unnamed
+from wenyuan.store.migrate import known_migrations
+from wenyuan.store.sqlite import SqliteDatabase
+
+_STAGING = "restoring"
+_AT_ONCE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The library that was made, the schema it still has, and what is in it."""
+
+    path: Path
+    schema: int
+    documents: int
+    files: int
+
+
+def restore(backup: Path, folder: Path, watch: Watch) -> Restored:
+    """Make a library of a backup in a new or empty folder.
+
+    It is migrated when it is opened first. Raises `BackupInvalid`, `LibraryNewer`, `FolderNotEmpty`,
+    `DiskFull` or `LibraryReadOnly`; then nothing is left behind.
+    """
+    reader = BackupReader(backup)
+    known = known_migrations()[-1].number
+    if reader.schema > known:
+        raise LibraryNewer(path=backup, found=reader.schema, known=known)
+    with _staged(folder) as staging:
+        blobs = BlobDirectory(staging / "blobs")
+        blobs.create()
+        done = 0
+        for file in reader.files():
+            for size in _write(file, staging, blobs):
+                done += size
+                watch(Copying("files", done, max(done, reader.total_bytes)))
+        if not (staging / DATABASE).exists():
+            raise BackupInvalid(path=backup, reason=f"it has no {DATABASE}")
+        restored = _looked_at(staging, blobs, folder)
+        _put_in_place(staging, folder)
+        return restored
+
+
+@contextmanager
+def _staged(folder: Path) -> Iterator[Path]:
+    """A folder in the new library's own, so that both are on one disk; removed again if anything fails."""
+    existed = folder.exists()
+    staging = folder / _STAGING
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        # What an interrupted restoring left has no database in its place; anything else is someone's.
+        left = {item.name for item in folder.iterdir()}
+        if left and (_STAGING not in left or left - {_STAGING, "blobs", TRACES, SETTINGS}):
+            raise FolderNotEmpty(path=folder)
+        _clear(folder)
+        staging.mkdir()
+        try:
+            yield staging
+        except BaseException:
+            _clear(folder)
+            if not existed:
+                folder.rmdir()
+            raise
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            raise DiskFull(path=folder) from error
+        raise LibraryReadOnly(path=folder, reason=error.strerror or str(error)) from error
+
+
+def _clear(folder: Path) -> None:
+    for name in ("blobs", _STAGING):
+        shutil.rmtree(folder / name, ignore_errors=True)
+    for name in (DATABASE, TRACES, SETTINGS):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _write(file: BackupFile, staging: Path, blobs: BlobDirectory) -> Iterator[int]:
+    path = staging / file.name if file.name in (DATABASE, TRACES, SETTINGS) else blobs.path(file.name)
+    path.parent.mkdir(exist_ok=True)
+    with path.open("xb") as target:
+        for piece in file.pieces:
+            target.write(piece)
+            yield len(piece)
+
+
+def _looked_at(staging: Path, blobs: BlobDirectory, folder: Path) -> Restored:
+    """What is in the library; files that a newer moment of the backup does not name any more go."""
+    database = SqliteDatabase(staging / DATABASE)
+    try:
+        with database.read() as tx:
+            held = contents(tx)
+        stored = blobs.stored()
+        files = 0
+        while names := list(islice(stored, _AT_ONCE)):
+            with database.read() as tx:
+                nameless = unnamed(tx, names)
+            for sha256 in nameless:
+                blobs.path(sha256).unlink()
+            files += len(names) - len(nameless)
+    finally:
+        database.close()
+    return Restored(folder, held.schema, held.documents, files)
+
+
+def _put_in_place(staging: Path, folder: Path) -> None:
+    os.sync()
+    for name in ("blobs", TRACES, SETTINGS, DATABASE):
+        if (staging / name).exists():
+            os.replace(staging / name, folder / name)
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    staging.rmdir()

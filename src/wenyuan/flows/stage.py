@@ -1,0 +1,177 @@
+"""A file's text, chunks and words are staged under a revision that nothing searches yet.
+
+That takes bounded transactions. After a crash the file is read again, and staging goes on behind the
+last committed chunk. What another program, or for another index, has staged is thrown away first:
+its chunks might end elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+from wenyuan.errors import ParserCrashed
+from wenyuan.flows.carry import carried
+from wenyuan.flows.given import merged
+from wenyuan.flows.prepare import STAGE
+from wenyuan.flows.prepared import Ending, Instructions, Prepared, Receiver
+from wenyuan.flows.purge import forget_text
+from wenyuan.flows.reread import Rules
+from wenyuan.flows.work import Work
+from wenyuan.language.keys import document_keys
+from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.parsers.wire import Request
+from wenyuan.store import chunks, disabled_passages, documents, indexes, rereading
+from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.database import Database, Writing
+from wenyuan.types import ChunkingConfig, Document, IndexGeneration, Posting, Revision
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """What staging needs."""
+
+    database: Database
+    blobs: BlobDirectory
+    reader: SandboxedReader
+    new_id: Callable[[str], str]
+    program: str
+    """Name and version of this program; what another one staged is not continued."""
+
+    def mark(self, lexical: IndexGeneration) -> str:
+        """What a revision is marked with whose chunks are staged by this program, for this index."""
+        return f"{self.program}, index {lexical.number}"
+
+
+@dataclass(slots=True)
+class StagedFile:
+    """One revision being staged: what it is, and how much of it has been cut so far,
+
+    committed now or by an earlier attempt.
+    """
+
+    work: Work
+    document: Document
+    revision: Revision
+    chunking: ChunkingConfig
+    lexical: IndexGeneration
+    rules: Rules
+    committed: chunks.Staged | None
+    cut: int = 0
+    text_length: int = 0
+    alias_overflow: int = 0
+
+
+def staged_file(
+    tx: Writing,
+    tools: Staging,
+    work: Work,
+    document: Document,
+    revision: Revision,
+    chunking: ChunkingConfig,
+    lexical: IndexGeneration,
+    rules: Rules,
+) -> StagedFile:
+    """Begin to stage a revision, or go on."""
+    documents.begin(tx, revision.id, tools.mark(lexical), chunking)
+    committed = None if revision.staged_by else chunks.Staged(0, 0, 0)
+    return StagedFile(work, document, revision, chunking, lexical, rules, committed)
+
+
+def forget_what_does_not_fit(tools: Staging, file: StagedFile) -> None:
+    """Begin anew where another program, or for another index, began."""
+    mark = tools.mark(file.lexical)
+    if file.revision.staged_by not in ("", mark):
+        forget_text(tools.database, file.work, file.revision.id)
+        with tools.database.write(durable=False) as tx:
+            file.work.hold(tx)
+            documents.set_staged_by(tx, file.revision.id, mark)
+        file.committed = None
+
+
+def batches(tools: Staging, file: StagedFile) -> Iterator[tuple[Prepared, Ending | None]]:
+    """What is in a file, batch by batch; the last one comes with the ending.
+
+    Raises `DocumentError`.
+    """
+    document, given = file.document, file.revision.given
+    path = tools.blobs.path(file.revision.blob_sha256).absolute()
+    instructions = Instructions(document.name, given.title, file.chunking, file.rules.vocabulary)
+    media_type = f"{given.media_type}; charset={given.charset}" if given.charset else given.media_type
+    request = Request(str(path), document.name, media_type, STAGE, instructions.encoded())
+    stored = carried(tools.database, document, file.revision, file.chunking, file.rules.vocabulary)
+    if stored is None:
+        stored = tools.reader.make(request, Receiver(document.name, tools.reader.limits.parse_output_bytes))
+    yield from with_ending(stored, document.name)
+
+
+def with_ending(pieces: Iterable[Prepared | Ending], name: str) -> Iterator[tuple[Prepared, Ending | None]]:
+    """The batches of a file, the last one with the ending. Raises `ParserCrashed` where there is none."""
+    held: Prepared | None = None
+    ending: Ending | None = None
+    # Read to its end: a reader that is left in the middle of an answer is started anew for the next file.
+    for made in pieces:
+        if isinstance(made, Ending):
+            ending = made
+            continue
+        if held is not None:
+            yield held, None
+        held = made
+    if held is not None and ending is not None:
+        yield held, ending
+        return
+    raise ParserCrashed(name=name, reason="it ended too early")
+
+
+def stage_early(tx: Writing, file: StagedFile, batch: Prepared) -> None:
+    """Commit a batch that more of the file follows; the last thing a transaction does."""
+    if not file.cut:
+        # Named from the start, so that a purge finds postings of a revision that was never published.
+        indexes.record_progress(tx, file.lexical.id, file.revision.id, "pending", 0, 0)
+    postings = _stage(tx, file, batch)
+    tx.lexical.add(tx, file.lexical.number, postings)
+
+
+def stage_last(tx: Writing, file: StagedFile, batch: Prepared, ending: Ending) -> list[tuple[int, Posting]]:
+    """Stage the last batch and what is known of the whole; the postings are for the caller to add."""
+    postings = _stage(tx, file, batch)
+    document, revision = file.document, file.revision
+    facts = merged(ending.facts, revision.given)
+    whole = document_keys(document.name, facts.title, facts.metadata)
+    rereading.replace_whole(tx, document, revision.id, facts, whole)
+    indexes.record_progress(
+        tx,
+        file.lexical.id,
+        revision.id,
+        "ready",
+        file.cut,
+        file.cut,
+        alias_overflow=file.alias_overflow,
+        rules=file.rules.fingerprint,
+    )
+    documents.record_read(tx, revision.id, facts, ending.notices, file.cut, file.text_length)
+    return postings
+
+
+def _stage(tx: Writing, file: StagedFile, batch: Prepared) -> list[tuple[int, Posting]]:
+    """Write one batch, leaving out what an earlier attempt committed."""
+    revision_id, document = file.revision.id, file.document
+    done = file.committed or chunks.staged(tx, revision_id)
+    new_text = batch.text[max(0, done.text_length - file.text_length) :]
+    if new_text:
+        at = max(file.text_length, done.text_length)
+        chunks.stage_text(tx, revision_id, done.text_pieces, at, new_text)
+    skipped = max(0, done.chunks - file.cut)
+    new = batch.chunks[skipped:]
+    keys = chunks.stage_chunks(tx, revision_id, new) if new else []
+    disabled_passages.stay_disabled(tx, document.id, [(key, one.text) for key, (one, _) in zip(keys, new, strict=True)])
+    if batch.keys:
+        by_seq = {chunk.seq: key for (chunk, _), key in zip(new, keys, strict=True)}
+        found = ((key, by_seq[key.seq]) for key in batch.keys if key.seq is not None and key.seq in by_seq)
+        chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision_id, found)
+    file.cut += len(batch.chunks)
+    file.text_length += len(batch.text)
+    file.alias_overflow += sum(posting.alias_overflow for posting in batch.postings)
+    pieces = done.text_pieces + bool(new_text)
+    file.committed = chunks.Staged(max(done.chunks, file.cut), pieces, max(done.text_length, file.text_length))
+    return list(zip(keys, batch.postings[skipped:], strict=True))

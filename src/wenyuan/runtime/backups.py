@@ -1,0 +1,82 @@
+"""Backups, as a door sees them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from wenyuan.flows.backup import BackingUp, back_up
+from wenyuan.flows.backup import Copying as Copying
+from wenyuan.flows.restore import Restored as Restored
+from wenyuan.flows.restore import restore as restored
+from wenyuan.identifiers import new_id
+from wenyuan.runtime.upkeep import Finding
+from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.sqlite import SqliteDatabase
+
+Watch = Callable[[Copying], None]
+
+
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """What a backup holds: so many documents, files of theirs, and bytes; the last were copied now.
+
+    `missing` are the SHA-256 of files that the library itself has lost, `findings` what else does not
+    hold in it. The backup holds everything else nevertheless.
+    """
+
+    path: Path
+    schema: int
+    documents: int
+    files: int
+    bytes: int
+    copied_files: int
+    copied_bytes: int
+    missing: tuple[str, ...]
+    findings: tuple[Finding, ...]
+
+
+def backup(
+    library: Path,
+    database: SqliteDatabase,
+    blobs: BlobDirectory,
+    program: str,
+    target: str | os.PathLike[str],
+    *,
+    quick: bool,
+    watch: Watch | None,
+) -> BackupReport:
+    """What `Library.backup` does."""
+    path = Path(target).expanduser().absolute()
+    now = time.time_ns() // 1_000_000
+    tools = BackingUp(library, database, blobs, program, now, quick, watch or _unwatched)
+    made = back_up(tools, path, new_id("moment"))
+    findings = tuple(Finding(one.code, one.severity, one.message, one.hint) for one in made.violations)
+    return BackupReport(
+        made.path,
+        made.schema,
+        made.documents,
+        made.files,
+        made.bytes,
+        made.copied_files,
+        made.copied_bytes,
+        made.missing,
+        findings,
+    )
+
+
+def restore(backup: str | os.PathLike[str], to: str | os.PathLike[str], *, watch: Watch | None = None) -> Restored:
+    """Make a library of a backup, in a new or empty folder; of any earlier schema, which is migrated when opened.
+
+    Keys of models are not in a backup, only references to them. Raises `BackupInvalid`,
+    `LibraryNewer`, `FolderNotEmpty`, `DiskFull` or `LibraryReadOnly`; then nothing is left behind.
+    """
+    source, folder = (Path(path).expanduser().absolute() for path in (backup, to))
+    return restored(source, folder, watch or _unwatched)
+
+
+def _unwatched(copying: Copying) -> None:
+    pass

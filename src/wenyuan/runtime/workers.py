@@ -1,0 +1,206 @@
+"""The workers that a library runs in this process, and the housekeeping they begin with."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import wait as wait_for
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from typing import TypeVar
+
+from wenyuan.config import Settings
+from wenyuan.errors import StorageError
+from wenyuan.flows.archive.importing import abandon
+from wenyuan.flows.attach import sweep
+from wenyuan.flows.embed import Embedding, embed
+from wenyuan.flows.erase import TRACES, enqueue_late_erasing, erase
+from wenyuan.flows.generations import drop_expired, purge_rebuild
+from wenyuan.flows.housekeeping import forget_old_work
+from wenyuan.flows.ingest import Failure, Ingesting, ingest
+from wenyuan.flows.pacing import Pacing
+from wenyuan.flows.publish import publish
+from wenyuan.flows.purge import enqueue_purges, forget_leftovers, purge
+from wenyuan.flows.rebuild import Rebuilding, rebuild
+from wenyuan.flows.reread import reread
+from wenyuan.flows.sweep import sweep_unused
+from wenyuan.flows.work import Work
+from wenyuan.identifiers import new_id
+from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.runtime.knowledge_bases import KnowledgeBases
+from wenyuan.runtime.models import Models
+from wenyuan.runtime.sources import Sources
+from wenyuan.store import journal, migrate
+from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.types import JobKind
+from wenyuan.worker import Perform, Worker, WorkerLimits, WorkerName, worker_name
+
+Result = TypeVar("Result")
+
+_LOG = logging.getLogger("wenyuan.workers")
+_WATCH_SECONDS = 0.2
+_OLD_SCHEMA_SECONDS = 7 * 24 * 3600
+_DAY_MS = 86_400_000
+_SERIAL = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Starts workers, and knows those that are at work, so that they can be stopped."""
+
+    path: Path
+    settings: Settings
+    database: SqliteDatabase
+    blobs: BlobDirectory
+    models: Models
+    knowledge_bases: KnowledgeBases
+    sources: Sources
+    principal: str
+    program: str
+    running: list[Worker]
+
+    def drain(self, max_jobs: int | None, watch: Callable[[], None] | None) -> int:
+        """Do the work that is there, at most `max_jobs` jobs, and return how many were taken."""
+        self.keep_up()
+        # A bound on jobs is one worker's to keep.
+        wanted = self.settings.worker.threads if max_jobs is None else 1
+        with ExitStack() as stack:
+            workers = [stack.enter_context(self._worker()) for _ in range(wanted)]
+            return sum(_watched(workers, lambda worker: worker.drain(max_jobs), watch))
+
+    def work(self, watch: Callable[[], None] | None) -> None:
+        """Work, and follow the folders that are watched, until stopped."""
+        self.keep_up()
+        with ExitStack() as stack:
+            stack.enter_context(self.sources.followed())
+            workers = [stack.enter_context(self._worker()) for _ in range(self.settings.worker.threads)]
+            _watched(workers, lambda worker: worker.run(), watch)
+
+    def stop(self) -> None:
+        for worker in self.running:
+            worker.stop()
+
+    # --- Housekeeping ----------------------------------------------------------------------------
+
+    def keep_up(self) -> None:
+        """What is to be read again, and what has been kept long enough."""
+        retention = self.settings.retention
+        self._forget_old_traces()
+        migrate.forget_copies(self.path, _OLD_SCHEMA_SECONDS)
+        try:
+            self.knowledge_bases.catch_up()
+            enqueue_purges(self.database, new_id, self._superseded_ms)
+            drop_expired(self.database, new_id, retention.retired_index_days * _DAY_MS)
+            forget_leftovers(self.blobs)
+            sweep_unused(self.database, self.blobs)
+            enqueue_late_erasing(self.database, new_id, self.principal)
+            forget_old_work(self.database, retention.job_days * _DAY_MS)
+            sweep(self.database, new_id)
+            self.sources.enqueue_due()
+        except StorageError as error:
+            # Housekeeping may wait; what was asked for meets the same error and answers for it.
+            _LOG.info("some housekeeping was left to the next worker: %s", error.message)
+
+    def _forget_old_traces(self) -> None:
+        try:
+            with self.database.traces.write(durable=False) as tx:
+                journal.forget_traces(tx, tx.now - self.settings.retention.trace_days * _DAY_MS)
+        except StorageError as error:
+            # Housekeeping may wait; what was asked for meets the same error and answers for it.
+            _LOG.info("old traces were not removed: %s", error.message)
+
+    @property
+    def _superseded_ms(self) -> int:
+        return self.settings.retention.superseded_days * _DAY_MS
+
+    # --- One worker ------------------------------------------------------------------------------
+
+    @contextmanager
+    def _worker(self) -> Iterator[Worker]:
+        """A worker with its own reader and name, for as long as the context lasts."""
+        settings = self.settings.worker
+        name = WorkerName(self.path / "workers", worker_name(next(_SERIAL)))
+        limits = WorkerLimits(
+            settings.lease_seconds, settings.stall_seconds, settings.poll_seconds, settings.max_attempts
+        )
+        try:
+            with SandboxedReader(self.settings.limits) as reader:
+                perform = self._performing(reader, name)
+                bounds = self.models.bounds()
+                worker = Worker(self.database, perform, name, limits, random.Random(), bounds, self.keep_up)
+                self.running.append(worker)
+                try:
+                    yield worker
+                finally:
+                    self.running.remove(worker)
+        finally:
+            name.close()
+
+    def _performing(self, reader: SandboxedReader, name: WorkerName) -> Mapping[JobKind, Perform]:
+        """What is done for each kind of job."""
+        replace_wait_ms = int(self.settings.worker.replace_wait_seconds * 1000)
+        ingesting = Ingesting(self.database, self.blobs, reader, new_id, self.program, replace_wait_ms)
+        pacing = Pacing(self.database, name.name, new_id, random.Random())
+        embedding = Embedding(
+            self.database,
+            lambda model: self.models.paced(model, pacing),
+            self.models.model_of,
+            self.models.call_seconds,
+            new_id,
+        )
+        rebuilding = Rebuilding(ingesting, embedding)
+        return {
+            "ingest": lambda works: ingest(ingesting, works),
+            "embed": _one_by_one(lambda work: embed(embedding, work)),
+            "publish": _one_by_one(lambda work: publish(self.database, new_id, work)),
+            "rebuild": _one_by_one(lambda work: rebuild(rebuilding, work)),
+            "reread": _one_by_one(lambda work: reread(self.database, work)),
+            "fetch": _one_by_one(self.sources.fetch),
+            "purge": _one_by_one(self._purge),
+            # Whoever imported is gone; an import cannot be continued by anyone else.
+            "import": _one_by_one(lambda work: abandon(self.database, new_id, work)),
+        }
+
+    def _purge(self, work: Work) -> None:
+        match work.lease.job.subject_kind:
+            case "rebuild":
+                purge_rebuild(self.database, new_id, work)
+            case subject if subject == TRACES:
+                erase(self.database, work)
+            case _:
+                purge(self.database, self.blobs, work, self._superseded_ms)
+
+
+def _one_by_one(do: Callable[[Work], object]) -> Perform:
+    def perform(works: Sequence[Work]) -> list[Failure]:
+        for work in works:
+            do(work)
+        return []
+
+    return perform
+
+
+def _watched(
+    workers: Sequence[Worker], run: Callable[[Worker], Result], watch: Callable[[], None] | None
+) -> list[Result]:
+    """Run workers in threads of their own, so that Ctrl-C reaches this one and stops them cleanly."""
+    executor = ThreadPoolExecutor(max_workers=len(workers), thread_name_prefix="worker")
+    # Not Thread.join: interrupted while it waits, it takes a thread for ended that is still at work.
+    working = [executor.submit(run, worker) for worker in workers]
+    try:
+        while wait_for(working, timeout=_WATCH_SECONDS).not_done:
+            if watch is not None:
+                watch()
+        if watch is not None:
+            watch()
+    finally:
+        for worker in workers:
+            worker.stop()
+        wait_for(working)
+        executor.shutdown()
+    return [one.result() for one in working]

@@ -1,0 +1,194 @@
+"""What is asked, and what is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from wenyuan.types.reading import Anchor, Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """What a field of a document must be, for a search to look into it: any one of these.
+
+    `field` is a metadata field, or one of `tag`, `path`, `name`, `media_type`, `language` and
+    `date`. `texts` are values and `prefixes` what a value begins with, however they are written;
+    `numbers` are closed ranges, None being an open end; a value that is a date meets those `days`,
+    closed ranges of day ordinals, that it overlaps.
+    """
+
+    field: str
+    texts: tuple[str, ...] = ()
+    prefixes: tuple[str, ...] = ()
+    numbers: tuple[tuple[float | None, float | None], ...] = ()
+    days: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a caller may see; a required argument of every search.
+
+    `None` means everything the principal is permitted; an empty tuple means nothing at all. Of the
+    documents in it, only those are searched that meet every one of the `conditions`. What is attached
+    to a session is searched only if named in `attachments`.
+    """
+
+    principal: str
+    knowledge_bases: tuple[str, ...] | None = None
+    documents: tuple[str, ...] | None = None
+    attachments: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+
+
+LOCAL_PRINCIPAL = "local"
+"""The owner of everything in a library that one person uses without signing in."""
+
+
+Side = Literal["query", "passage"]
+"""Which side of a search a text is embedded for; asymmetric models treat the two differently."""
+
+
+@dataclass(frozen=True, slots=True)
+class DateSpan:
+    """A date as it was read: a closed interval of days, and the words it was read from."""
+
+    first_day: int
+    last_day: int
+    text: str
+    start: int
+    end: int
+    reading: str
+    """How it was read, e.g. `iso`, `chinese-numerals`, `month-name`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A question as it was read, before anything is looked up."""
+
+    question: str
+    asked: str
+    """The question without the terms it excludes."""
+    tokens: tuple[str, ...]
+    """Lexical tokens, folded; words and bigrams."""
+    aliases: tuple[str, ...]
+    """Canonical tokens for the dates, versions, codes and identifiers in the question."""
+    dates: tuple[DateSpan, ...] = ()
+    versions: tuple[str, ...] = ()
+    codes: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
+    excluded: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    language: str = ""
+    names: tuple[str, ...] = ()
+    """Names of files and titles in the question, in the form of the keys of kind "name"."""
+    as_of: int | None = None
+    """The day at which what is asked for was valid (政策 2024 年 6 月有效的版本), as an ordinal."""
+
+
+ArmName = Literal["structured", "keyword", "keyword_rewrite", "vector"]
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A live chunk with its words and its document, read from the store."""
+
+    chunk_key: int
+    chunk_id: str
+    document_id: str
+    revision_id: str
+    knowledge_base_id: str
+    document_name: str
+    source: str
+    media_type: str
+    chunk_count: int
+    """How many chunks the passage's revision has."""
+    chunk: Chunk
+
+
+Exactness = Literal["about", "mentions", "none"]
+"""How a passage stands to a date, version, code or name that was asked for exactly."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A passage that answers a search, with everything needed to check it."""
+
+    passage: Passage
+    score: float
+    score_kind: str
+    ranks: Mapping[ArmName, int]
+    hit_modes: tuple[ArmName, ...]
+    match_type: str
+    highlights: tuple[TextSpan, ...]
+    neighbours: tuple[int, ...]
+    """Sequence numbers of the chunks before and after, where they exist."""
+    exactness: Exactness = "none"
+    similarity: float | None = None
+    """Cosine similarity to the question, where there is a model."""
+    coverage: float = 0.0
+    """The share of the question that the passage holds, its tokens weighted by how rare they are."""
+    matched: tuple[str, ...] = ()
+    """The tokens of the question that the passage holds."""
+    surroundings: tuple[Chunk, ...] = ()
+    """The chunks around it that were asked for, in order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """Whether the evidence that was found can answer the question.
+
+    `value` is the estimated probability, 0 to 1; `missing` is what was asked for exactly and stands
+    nowhere in it.
+    """
+
+    value: float
+    verdict: Literal["likely", "unlikely"]
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    question: str
+    hits: tuple[Hit, ...]
+    trace_id: str
+    degraded: tuple[str, ...]
+    why_empty: str | None
+    explanation: str
+    """One sentence for a person: what was found, or why nothing was and what to do next."""
+    plan: Plan
+    grounding: Grounding
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The way from a sentence of an answer back to the words it rests on."""
+
+    number: int
+    chunk_id: str
+    document_id: str
+    revision_id: str
+    document_name: str
+    source: str
+    anchor: Anchor
+    heading_path: tuple[str, ...]
+    quote: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    question: str
+    text: str
+    citations: tuple[Citation, ...]
+    grounded: Literal["likely", "unlikely", "none"]
+    finish_reason: Literal["extractive", "fallback"]
+    search: SearchResult
