@@ -66,7 +66,7 @@ def _measured(language: str, name: str) -> Sequence[object]:
         megabytes / _seconds(lambda: [read_chunk("a.md", chunk, vocabulary) for chunk in chunks]),
         _seconds(lambda: [read_question(question, _TODAY) for question in asked]) / len(asked) * 1000,
         _seconds(lambda: [highlights(chunk.text, plan) for plan, chunk in hits]) / len(hits) * 1000,
-        _seconds(lambda: [reader.read((), chunk.text) for reader, chunk in readers]) / len(hits) * 1000,
+        _seconds(lambda: [reader.read("", chunk.text) for reader, chunk in readers]) / len(hits) * 1000,
     )
 
 

@@ -72,13 +72,16 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
     cold, resident = _cold(folder, questions[0], asked[0])
     with wy.open(folder / "library", environment=environment) as library:
         library.models.register(_MODEL, StoredVectors(questions, asked))
-        whole, keyword, vector, filtered = [], [], [], []
-        for question in questions:
+        whole, keyword, vector, filtered, broad, changed = [], [], [], [], [], []
+        for number, question in enumerate(questions):
+            broad.append(milliseconds(partial(library.search, question, filters={"part": {"from": 0, "to": 49}})))
             filtered.append(milliseconds(partial(library.search, question, filters={"part": 7})))
             whole.append(milliseconds(partial(library.search, question)))
             stages = {stage["name"]: stage["ms"] for stage in library.traces(1)[0]["stages"]}
             keyword.append(stages["keyword"])
             vector.append(stages["vector"])
+            library.documents.switch(f"/{number // 2 * _CHUNKS_PER_DOCUMENT}", enabled=number % 2 == 1)
+            changed.append(milliseconds(partial(library.search, question)))
         recall = _recall(library, generation, made, asked)
     exact = [milliseconds(partial(_exact, made, one)) for one in asked]
     trigram = _trigram(folder / "trigram.db", passages, questions)
@@ -92,6 +95,8 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
             f"cold first query {cold:.0f} ms, {resident:.0f} MB resident",
         ),
         (size, "the same within 1 document in 100", *median_and_p95(filtered), "", "", "a filter on metadata"),
+        (size, "the same within 1 document in 2", *median_and_p95(broad), "", "", "a filter on metadata"),
+        (size, "the same after each change of a document", *median_and_p95(changed), "", "", "caches catch up"),
         (size, "keyword list", *median_and_p95(keyword), *_peer(trigram, keyword), "peer: SQLite FTS5 trigram"),
         (
             size,

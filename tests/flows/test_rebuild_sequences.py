@@ -154,7 +154,7 @@ def settle(library: Library) -> None:
     assert kept[0] <= 4
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 1, 2, 105])
 def test_short_sequences(tmp_path: Path, seed: int) -> None:
     run(tmp_path, seed, steps=30)
 

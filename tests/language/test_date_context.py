@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from wenyuan.language.date_context import dates_of_chunk
+from wenyuan.language.date_context import dates_below, dates_of_headings
 from wenyuan.language.folding import fold
 from wenyuan.language.keys import date_value
 
 
 def in_text(headings: list[str], text: str) -> list[str]:
-    return [date_value(mention) for mention in dates_of_chunk(headings, text, fold(text)).in_text]
+    return [date_value(mention) for mention in dates_below(dates_of_headings(headings).context, text, fold(text))]
 
 
 @pytest.mark.parametrize(
@@ -50,5 +50,5 @@ def test_what_the_heading_does_not_say_stays_open(headings: list[str], text: str
 
 
 def test_a_day_in_a_heading_belongs_to_the_month_above_it() -> None:
-    found = dates_of_chunk(["2026年4月", "14日"], "开会", "开会")
-    assert [[date_value(mention) for mention in dates] for dates in found.in_headings] == [["2026-04"], ["2026-04-14"]]
+    found = dates_of_headings(["2026年4月", "14日"])
+    assert [[date_value(mention) for mention in dates] for dates in found.mentions] == [["2026-04"], ["2026-04-14"]]

@@ -55,6 +55,18 @@ def test_traditional_and_simplified_writing_of_a_sentence_meet() -> None:
     assert fold(traditional) == fold(simplified)
 
 
+def test_what_is_not_looked_at_folds_to_itself() -> None:
+    table = folding._table()
+    rest = table.changing.sub("", "".join(map(chr, range(0x110000))))
+    assert rest.translate(table) == rest
+
+
+@given(st.lists(st.sampled_from("體驗著ＡÉ，。“—①İ中国话a ,Zがガ한ж𠮷"), min_size=80, max_size=120).map("".join), MIXED)
+def test_long_texts_fold_like_short_ones(often: str, sometimes: str) -> None:
+    for text in (often, sometimes + "没有什么可改的" * 20):
+        assert folding.translated(text, folding._table(), folding._table().changing) == text.translate(folding._table())
+
+
 @given(MIXED)
 def test_folding_twice_changes_nothing(text: str) -> None:
     assert fold(fold(text)) == fold(text)

@@ -6,12 +6,32 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from wenyuan.language.identifiers import Identifier, identifiers, located_identifiers, most_specific
+from wenyuan.language.compounds import ASCII_WORD
+from wenyuan.language.identifiers import (
+    Identifier,
+    _readings_of,
+    _with_usual_forms,
+    identifiers,
+    located_identifiers,
+    most_specific,
+)
 
 
 def values(text: str, kind: str) -> set[str]:
     kinds = ("version", "decimal") if kind == "version" else (kind,)
     return {identifier.value for identifier in identifiers(text) if identifier.kind in kinds}
+
+
+PIECES = st.sampled_from(
+    [*"vV1234.-_ /#,，。中版本号ＡＢ１２－．é\n", "PPR", "rc1", "MessageHistory", "it's", "--all", "c++"]
+)
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_words_are_read_between_white_space_as_in_the_whole_text(text: str) -> None:
+    words = dict.fromkeys(ASCII_WORD.findall(_with_usual_forms(text)))
+    expected = [reading for word in words for reading in _readings_of(word)]
+    assert identifiers(text)[: len(expected)] == expected
 
 
 VERSIONS = st.lists(st.integers(0, 999).map(str), min_size=3, max_size=4)

@@ -12,7 +12,7 @@ import pytest
 
 from wenyuan.language.aliases import aliases
 from wenyuan.language.coverage import CoverageReader
-from wenyuan.language.date_context import dates_of_chunk
+from wenyuan.language.date_context import dates_below, dates_of_headings
 from wenyuan.language.folding import fold
 from wenyuan.language.highlights import highlights
 from wenyuan.language.numerals import parse_number
@@ -68,7 +68,7 @@ def test_endless_questions_are_read(unit: str) -> None:
 @pytest.mark.parametrize("unit", ["五日\n", "\n", "- ", "1st\n", " "])
 def test_long_texts_are_read_under_a_heading(unit: str) -> None:
     text = unit * (100_000 // len(unit))
-    assert dates_of_chunk(["2026年4月"], text, fold(text)).in_headings
+    assert dates_below(dates_of_headings(["2026年4月"]).context, text, fold(text)) is not None
 
 
 @pytest.mark.parametrize("unit", ["a.", "a::", "a/", "@", "a-", "1,", "健", "--a "])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from wenyuan.language.folding import fold
-from wenyuan.language.scripts import language_of
+from wenyuan.language.scripts import HAN, HANGUL, KANA, language_of
 from wenyuan.language.stemming import stem
 from wenyuan.language.words import (
+    _any_word,
+    _joined_tokens_of,
     decode_token,
     encode_token,
     index_tokens,
@@ -26,6 +30,9 @@ MIXED = st.text(
     ),
     max_size=80,
 )
+
+
+UNSPACED = re.compile(f"[{HAN}{KANA}{HANGUL}]")
 
 
 def readable(tokens: list[str]) -> list[str]:
@@ -99,6 +106,16 @@ def test_a_question_asks_only_for_what_its_own_text_is_indexed_under(text: str) 
 
 
 @given(MIXED)
+def test_words_are_found_between_white_space_as_in_the_whole_text(text: str) -> None:
+    for folded in (fold(text), fold(text.encode("ascii", "replace").decode("ascii"))):
+        plain = folded.replace("\\", "/")
+        tokens = [token for word in _any_word().findall(plain) for token in _joined_tokens_of(word).split()]
+        whole = tokens_of_folded(folded).split()
+        assert [token for token in whole if not UNSPACED.search(token)] == tokens
+
+
+@given(MIXED)
+@example("Ꭰ")
 def test_every_token_is_located_where_it_stands(text: str) -> None:
     folded = fold(text)
     for token in set(tokens_of_folded(folded).split()):
@@ -106,7 +123,7 @@ def test_every_token_is_located_where_it_stands(text: str) -> None:
         assert located
         for start, end in located:
             assert 0 <= start < end <= len(folded)
-            assert decode_token(token)[:1] == folded[start : start + 1].replace("\\", "/")
+            assert decode_token(token)[:1] == folded[start : start + 1].replace("\\", "/").lower()
 
 
 @given(MIXED)

@@ -140,14 +140,12 @@ def test_a_revision_is_packed_in_segments(library: LibraryBuilder, monkeypatch: 
         # Packing again replaces.
         assert vectors.pack(tx, generation.id, model, added.revision_id, DIMENSIONS) == count
         live = vectors.live_documents(tx, generation.id, base.id, None)
-        packed = vectors.packed_codes(tx, generation.id, [added.revision_id])
+        packed = vectors.packed_codes(tx, generation.id, [added.revision_id], DIMENSIONS)
     assert live == [vectors.LiveDocument(added.document.id, added.revision_id, count)]
     sizes = [4] * (count // 4) + [count % 4] * (count % 4 > 0)
-    assert [(revision_id, len(keys) // 8) for revision_id, keys, _ in packed] == [
-        (added.revision_id, size) for size in sizes
-    ]
-    assert np.frombuffer(b"".join(keys for _, keys, _ in packed), np.int64).tolist() == list(added.chunk_keys)
-    codes = np.frombuffer(b"".join(codes for _, _, codes in packed), np.int8).reshape(count, DIMENSIONS)
+    assert [(revision_id, len(keys)) for revision_id, keys, _ in packed] == [(added.revision_id, n) for n in sizes]
+    assert np.concatenate([keys for _, keys, _ in packed]).tolist() == list(added.chunk_keys)
+    codes = np.concatenate([codes for _, _, codes in packed])
     expected = vectors.quantize(_stored(library, added.chunk_keys))
     assert np.abs(codes.astype(int) - expected).max() <= 1
     assert len(_search(library, VectorCache(), base, unit_rows(_RANDOM, 1)[0])) == count

@@ -192,7 +192,16 @@ def switch_if_complete(tx: Writing, new_id: NewId, rebuild: Rebuild) -> bool:
     queue.change_gate(tx, rebuild.knowledge_base_id, rebuild.from_model, rebuild.to_model)
     if rebuild.rereads:
         _expect_rereading(tx, rebuild)
+    replaced = rebuilds.find(tx, rebuild.id)
+    if replaced is not None and not _is_whole(replaced):
+        drop_replaced(tx, new_id, replaced)
     return True
+
+
+def _is_whole(replaced: Rebuild) -> bool:
+    """Whether what was replaced can be gone back to: a model that had made no vectors yet leaves none to keep."""
+    has_vectors = replaced.from_vector_id != "" or replaced.from_model == ""
+    return has_vectors and (replaced.from_lexical_id != "" or not replaced.rereads)
 
 
 def _expect_rereading(tx: Writing, rebuild: Rebuild) -> None:

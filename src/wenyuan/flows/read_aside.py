@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from wenyuan.errors import DocumentError
+from wenyuan.errors import DocumentError, IndexMissing
 from wenyuan.flows.carry import stored_pieces
 from wenyuan.flows.prepared import Ending, Prepared
 from wenyuan.flows.priorities import PRIORITY_PURGE
@@ -21,7 +21,7 @@ from wenyuan.flows.stage import (
     with_ending,
 )
 from wenyuan.flows.work import Work
-from wenyuan.store import documents, indexes, queue, rebuilds
+from wenyuan.store import documents, indexes, knowledge_bases, queue, rebuilds
 from wenyuan.store.database import Writing
 from wenyuan.store.rebuilds import Rebuild, Unread
 
@@ -61,9 +61,11 @@ def _read(tools: Staging, work: Work, rebuild: Rebuild, one: Unread) -> None:
 
 def _begin(tx: Writing, tools: Staging, work: Work, rebuild: Rebuild, one: Unread) -> StagedFile | None:
     """None where the document has changed since it was looked at."""
-    found = documents.revision(tx, one.serving_id)
     lexical = indexes.find(tx, rebuild.to_lexical_id)
-    if found is None or found[0].serving_revision_id != one.serving_id or lexical is None:
+    if lexical is None:
+        raise IndexMissing(name=knowledge_bases.by_id(tx, rebuild.knowledge_base_id).name)
+    found = documents.revision(tx, one.serving_id)
+    if found is None or found[0].serving_revision_id != one.serving_id:
         return None
     document = found[0]
     if one.stale_id is not None:

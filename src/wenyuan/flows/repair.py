@@ -6,29 +6,34 @@ be asked, a job is queued. Nothing is taken away that is not known to be worthle
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
 
 from wenyuan.errors import DiskFull, LibraryLocked, LibraryReadOnly, WenyuanError
-from wenyuan.flows.erase import enqueue_erasing
 from wenyuan.flows.generations import enqueue_again
+from wenyuan.flows.mend_files import (
+    NOTICE_OF_LOST_BYTES,
+    Repairing,
+    delete_file,
+    erase,
+    forget_blob,
+    forget_trace,
+    is_whole,
+    lost_bytes,
+    note_what_is_gone,
+    set_traces_aside,
+    switch_passage,
+    take_note_back,
+)
 from wenyuan.flows.receive import PRIORITY_EMBED, PRIORITY_INGEST, PRIORITY_PURGE
 from wenyuan.flows.reread import rules_of
 from wenyuan.language.keys import document_keys
 from wenyuan.language.postings import read_chunk
 from wenyuan.store import documents, indexes, queue, repairing, rereading
-from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import Violation
 from wenyuan.store.database import Writing
 from wenyuan.store.repairing import Standing
-from wenyuan.store.sqlite import SqliteDatabase
-from wenyuan.types import LOCAL_PRINCIPAL, JobKind, Notice, Problem
-
-GONE = "blob-missing"
+from wenyuan.types import JobKind
 
 _LOG = logging.getLogger("wenyuan.repair")
 
@@ -45,15 +50,6 @@ _PRIORITIES: Mapping[JobKind, int] = {
     "embed": PRIORITY_EMBED,
     "purge": PRIORITY_PURGE,
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Repairing:
-    """What repairing needs."""
-
-    database: SqliteDatabase
-    blobs: BlobDirectory
-    new_id: Callable[[str], str]
 
 
 Mend = Callable[[Repairing, Violation], bool]
@@ -191,11 +187,11 @@ def _read_again(tools: Repairing, violation: Violation) -> bool:
 
 def _begin_anew(tx: Writing, tools: Repairing, revision: Standing) -> None:
     queue.cancel(tx, "revision", revision.id)
-    if _is_whole(tools.blobs.path(revision.blob_sha256), revision.blob_sha256):
+    if is_whole(tools.blobs.path(revision.blob_sha256), revision.blob_sha256):
         repairing.begin_anew(tx, revision, None)
         _enqueue(tx, tools, "ingest", revision)
     else:
-        repairing.begin_anew(tx, revision, _gone(tx, revision.id))
+        repairing.begin_anew(tx, revision, lost_bytes(tx, revision.id))
         repairing.note(tx, revision.id, NOTICE_OF_LOST_BYTES)
 
 
@@ -300,122 +296,27 @@ def _forget_vectors(tools: Repairing, violation: Violation) -> bool:  # noqa: AR
     return True
 
 
-# --- Files ---------------------------------------------------------------------------------------
-
-
-def _note_what_is_gone(tools: Repairing, violation: Violation) -> bool:
-    """Say at each document that its bytes are gone, and end the work that needs them.
-
-    What was read of them stays searchable. Bytes that are not the right ones are put aside.
-    """
-    sha256 = violation.details["sha256"]
-    path = tools.blobs.path(sha256)
-    with tools.database.write() as tx:
-        if _is_whole(path, sha256):
-            repairing.set_size(tx, sha256, path.stat().st_size)
-            return True
-        for revision_id in repairing.needing(tx, sha256):
-            repairing.note(tx, revision_id, NOTICE_OF_LOST_BYTES)
-            revision = repairing.standing(tx, revision_id)
-            if revision is not None and revision.state != "ready":
-                queue.cancel(tx, "revision", revision_id)
-                repairing.set_problem(tx, revision_id, _gone(tx, revision_id))
-        if path.exists():
-            aside = path.parent.parent.parent / "damaged"
-            aside.mkdir(exist_ok=True)
-            os.replace(path, aside / sha256)
-    return True
-
-
-def _take_note_back(tools: Repairing, violation: Violation) -> bool:
-    """The bytes are there again: go on with what had to end without them."""
-    sha256 = violation.details["sha256"]
-    with tools.database.write() as tx:
-        for revision_id in repairing.needing(tx, sha256):
-            repairing.take_back(tx, revision_id, GONE)
-            revision = repairing.standing(tx, revision_id)
-            if revision is not None and repairing.failed_for(tx, revision_id, GONE):
-                documents.set_state(tx, revision_id, "pending", "queued")
-                _enqueue(tx, tools, "ingest", revision)
-    return True
-
-
-def _forget_blob(tools: Repairing, violation: Violation) -> bool:
-    with tools.database.write() as tx:
-        tools.blobs.forget_unused(tx, violation.details["sha256"])
-    return True
-
-
-def _delete_file(tools: Repairing, violation: Violation) -> bool:  # noqa: ARG001
-    path: Path = violation.details["path"]
-    path.unlink(missing_ok=True)
-    return True
-
-
-def _erase(tools: Repairing, violation: Violation) -> bool:  # noqa: ARG001
-    with tools.database.write() as tx:
-        enqueue_erasing(tx, tools.new_id, "", LOCAL_PRINCIPAL)
-    return True
-
-
-def _forget_trace(tools: Repairing, violation: Violation) -> bool:
-    with tools.database.traces.write() as tx:
-        repairing.forget_trace(tx, violation.details["trace"])
-    return True
-
-
-def _switch_passage(tools: Repairing, violation: Violation) -> bool:
-    details = violation.details
-    with tools.database.write() as tx:
-        repairing.switch_passage(tx, details["passage_of"], details["seq"], enabled=details["enabled"])
-    return True
-
-
-def _set_traces_aside(tools: Repairing, violation: Violation) -> bool:  # noqa: ARG001
-    tools.database.traces.set_aside()
-    return True
-
-
-NOTICE_OF_LOST_BYTES = Notice(
-    GONE, "The bytes that were added are gone; what was read of them can still be found. Add the file again."
-)
-
-
-def _gone(tx: Writing, revision_id: str) -> Problem:
-    found = documents.revision(tx, revision_id)
-    name = found[0].name if found is not None else revision_id
-    return Problem(GONE, f"The bytes of {name} are gone from the library.", "Add the file again.", "reading")
-
-
-def _is_whole(path: Path, sha256: str) -> bool:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-    except OSError:
-        return False
-
-
 MENDS: Mapping[str, Mend] = {
     # In this order: what the others build on comes first.
     "counter-behind": _raise_counter,
     "rows-orphaned": _drop_orphans,
-    "traces-damaged": _set_traces_aside,
+    "traces-damaged": set_traces_aside,
     "lexical-missing": _renew_index,
-    "blob-missing": _note_what_is_gone,
-    "blob-damaged": _note_what_is_gone,
-    "blob-returned": _take_note_back,
-    "blob-unnamed": _delete_file,
-    "blob-unused": _forget_blob,
-    "blob-unfinished": _delete_file,
+    "blob-missing": note_what_is_gone,
+    "blob-damaged": note_what_is_gone,
+    "blob-returned": take_note_back,
+    "blob-unnamed": delete_file,
+    "blob-unused": forget_blob,
+    "blob-unfinished": delete_file,
     "serving-invalid": _serve,
     "work-lost": _queue("ingest"),
     "embedding-lost": _queue("embed"),
     "purge-lost": _queue("purge"),
     "rebuild-lost": _queue_rebuild,
     "index-leftover": _queue_rebuild,
-    "erasure-lost": _erase,
-    "trace-leftover": _forget_trace,
-    "passage-switched": _switch_passage,
+    "erasure-lost": erase,
+    "trace-leftover": forget_trace,
+    "passage-switched": switch_passage,
     "source-gone": _forget_source,
     "job-orphaned": _forget_job,
     "lease-expired": _nothing,

@@ -56,20 +56,14 @@ def aliases(text: str, limit: int = LIMIT, *, asked: bool = False) -> Aliases:
     """
     folded = fold(text)
     mentions = date_mentions(text, folded)
-    numbers = number_words(folded, mentions)
-    return tokens_of(mentions, identifiers(text, any_case=asked), numbers, limit, asked=asked)
+    of_dates = tokens_of_dates(mentions, asked=asked)
+    return tokens_of(of_dates, identifiers(text, any_case=asked), number_words(folded, mentions), limit)
 
 
 def tokens_of(
-    mentions: Iterable[DateMention],
-    named: Sequence[Identifier],
-    numbers: Iterable[str],
-    limit: int = LIMIT,
-    *,
-    asked: bool = False,
+    of_dates: Sequence[str], named: Sequence[Identifier], numbers: Iterable[str], limit: int = LIMIT
 ) -> Aliases:
-    """The tokens of dates, identifiers and numbers that have been read already."""
-    of_dates = [token for mention in mentions for token in date_tokens(mention, asked=asked)]
+    """The tokens of dates, and of identifiers and numbers that have been read already."""
     of_numbers = list(map(encode_token, numbers))
     tokens = _each_once(of_dates, named, of_numbers)
     if len(tokens) > limit:
@@ -80,6 +74,11 @@ def tokens_of(
 def _each_once(of_dates: Iterable[str], named: Iterable[Identifier], of_numbers: Iterable[str]) -> tuple[str, ...]:
     of_named = chain.from_iterable(identifier.tokens for identifier in named)
     return tuple(dict.fromkeys(chain(of_dates, of_named, of_numbers)))
+
+
+def tokens_of_dates(mentions: Iterable[DateMention], *, asked: bool = False) -> list[str]:
+    """The tokens of several dates, in their order."""
+    return [token for mention in mentions for token in date_tokens(mention, asked=asked)]
 
 
 def date_tokens(mention: DateMention, *, asked: bool) -> tuple[str, ...]:

@@ -49,7 +49,7 @@ _dated = re.compile(
 _open = re.compile(rf"(?P<month>{DAY_NUMBER})\ ?月\ {{0,2}}(?:{_DAYS}|{_PART})", re.VERBOSE)
 _years = re.compile(rf"(?P<year>[12][0-9]{{3}}){_TO}(?P<last_year>[12][0-9]{{3}})\ ?年", re.VERBOSE)
 
-_mark = re.compile("[年月]")
+_mark = re.compile(f"[年月](?<=[{YEAR_CHARACTERS}元 ].)")
 _year_before = re.compile(rf"(?<![{YEAR_CHARACTERS}万亿第.])(?P<year>{_YEAR}) ?$")
 _month_before = re.compile(rf"(?<![{_NUMERAL}千百万0-9./])[{_NUMERAL}0-9]{{1,4}} ?$")
 _year_and_range_mark = re.compile(rf"(?<![0-9.])[12][0-9]{{3}}{_TO}$", re.VERBOSE)

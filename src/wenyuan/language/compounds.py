@@ -41,7 +41,7 @@ def compound_pattern(character: str) -> str:
 ASCII_WORD = re.compile(compound_pattern("[A-Za-z0-9]"))
 """One word in ASCII letters and digits, of any text."""
 
-_part = re.compile(f"{WORD}+")
+_part = re.compile(r"[^\W_]+")
 _segment = re.compile(r"(?:::|[^:@/])+")
 _outer_joint = re.compile(r"[@/]|(?<!:):(?!:)")
 _mark = re.compile(r"v(?=[0-9])|mailto:(?=.)")

@@ -32,27 +32,29 @@ _month_alone = re.compile(rf"\s*(?:(?P<number>{DAY_NUMBER})\ ?月份?|(?P<name>[
 
 
 @dataclass(frozen=True, slots=True)
-class DatedText:
-    """The dates of a chunk: in each of its headings, outermost first, and in its text."""
+class DatedHeadings:
+    """The dates in each of a text's headings, outermost first, and what they say about the text below."""
 
-    in_headings: tuple[tuple[DateMention, ...], ...]
-    in_text: tuple[DateMention, ...]
+    mentions: tuple[tuple[DateMention, ...], ...]
+    context: Context
 
 
-def dates_of_chunk(headings: Sequence[str], text: str, folded: str) -> DatedText:
-    """Read the dates of a text under headings, outermost first; `folded` is the folded text.
-
-    The mentions' positions count from the start of the heading or text each stands in.
-    """
+def dates_of_headings(headings: Sequence[str]) -> DatedHeadings:
+    """Read headings, outermost first; the mentions' positions count from the start of the heading each stands in."""
     context: Context = ()
     in_headings: list[tuple[DateMention, ...]] = []
     for heading in headings:
         mentions, context = _read_heading(heading, context)
         in_headings.append(mentions)
-    return DatedText(tuple(in_headings), tuple(_in_context(date_mentions(text, folded), folded, context)))
+    return DatedHeadings(tuple(in_headings), context)
 
 
-# The same headings stand above many passages.
+def dates_below(context: Context, text: str, folded: str) -> Sequence[DateMention]:
+    """The dates of a text under headings that make this context; `folded` is the folded text."""
+    return _in_context(date_mentions(text, folded), folded, context)
+
+
+# The outer headings stand above many others.
 @lru_cache(maxsize=4096)
 def _read_heading(heading: str, above: Context) -> tuple[tuple[DateMention, ...], Context]:
     """The dates in a heading that stands below others, and the context it makes with them."""

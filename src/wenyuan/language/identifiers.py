@@ -220,6 +220,11 @@ def _option_of(written: str, name: str) -> Identifier | None:
     return Identifier("option", value, tuple(f"-{letter}" for letter in name.lower()) if len(name) > 1 else ())
 
 
+def _is_plain(word: str) -> bool:
+    """Whether it is letters alone, at most the first of them a capital."""
+    return word.isalpha() and (word.islower() or word.istitle())
+
+
 class _ReadingsOfWords(dict[str, tuple[Identifier, ...]]):
     """The readings of each word, remembered: a text's words repeat."""
 
@@ -228,8 +233,7 @@ class _ReadingsOfWords(dict[str, tuple[Identifier, ...]]):
     def __missing__(self, word: str) -> tuple[Identifier, ...]:
         if len(word) > _LONGEST_WORD:
             return ()
-        is_plain = word.isalpha() and (word.islower() or word.istitle())
-        readings = () if is_plain or _scientific.fullmatch(word) else tuple(_read(word.replace(",", "")))
+        readings = () if _is_plain(word) or _scientific.fullmatch(word) else tuple(_read(word.replace(",", "")))
         if len(self) >= self._CAPACITY:
             self.clear()
         self[word] = readings
@@ -245,7 +249,7 @@ class _TellingWords(dict[str, tuple[str, ...]]):
     _CAPACITY = 1 << 16
 
     def __missing__(self, stretch: str) -> tuple[str, ...]:
-        words = tuple(filter(_readings_of, ASCII_WORD.findall(stretch)))
+        words = () if _is_plain(stretch) else tuple(filter(_readings_of, ASCII_WORD.findall(stretch)))
         if len(stretch) <= _LONGEST_WORD:
             if len(self) >= self._CAPACITY:
                 self.clear()

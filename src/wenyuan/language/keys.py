@@ -17,7 +17,6 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from wenyuan.language.date_context import DatedText
 from wenyuan.language.date_mentions import DateMention, PartialDate
 from wenyuan.language.dates import date_mentions
 from wenyuan.language.folding import fold
@@ -55,17 +54,19 @@ def document_keys(name: str, title: str, metadata: Mapping[str, Any]) -> tuple[K
     return tuple(keys)
 
 
-def chunk_keys(
-    seq: int, dates: DatedText, in_headings: Sequence[Identifier], in_text: Sequence[Identifier]
-) -> list[Key]:
-    """The keys of one chunk, each once, from what was read in its headings and its text."""
-    found = chain(
-        (key for mentions in dates.in_headings for key in _date_keys(mentions, "heading", seq)),
-        _identifier_keys(in_headings, "heading", seq),
-        _date_keys(dates.in_text, "body", seq),
-        _identifier_keys(in_text, "body", seq),
-    )
-    return list(islice(dict.fromkeys(found), _MOST_KEYS_OF_A_CHUNK))
+def heading_keys(dates: Iterable[Iterable[DateMention]], named: Sequence[Identifier]) -> tuple[Key, ...]:
+    """The keys of the headings above a chunk, each once, from what was read in them; their `seq` is None."""
+    found = chain(_date_keys(chain.from_iterable(dates), "heading", None), _identifier_keys(named, "heading", None))
+    return tuple(islice(dict.fromkeys(found), _MOST_KEYS_OF_A_CHUNK))
+
+
+def chunk_keys(seq: int, above: Sequence[Key], dates: Sequence[DateMention], named: Sequence[Identifier]) -> list[Key]:
+    """The keys of one chunk, each once: those of its headings, and those of what was read in its text."""
+    keys = [Key(key.kind, key.value, key.source, seq, key.first_day, key.last_day) for key in above]
+    if dates or named:
+        found = chain(_date_keys(dates, "body", seq), _identifier_keys(named, "body", seq))
+        keys += islice(dict.fromkeys(found), _MOST_KEYS_OF_A_CHUNK - len(keys))
+    return keys
 
 
 def slug(text: str) -> str:

@@ -22,7 +22,9 @@ _CALENDAR = "[农阴旧夏]历"
 _NAME = "(?<![修更改校纠订反])正(?=月(?![度报结薪]))|[冬腊](?=月)"
 # 三月初一场雪 and 三月初三学生 hold no lunar day: what follows takes the numeral for itself.
 _EARLY = rf"初(?P<early>[{_NUMERAL}])(?![场次个位名些种级直定共起切般样年学生班{_NUMERAL}])"
-_anchor = re.compile(rf"{_CALENDAR}|{_NAME}|闰(?=[{_NUMERAL}0-9]{{1,2}}月)|(?<=[{_NUMERAL}0-9])月(?={_EARLY})")
+_ANCHOR = rf"{_CALENDAR}|{_NAME}|闰(?=[{_NUMERAL}0-9]{{1,2}}月)|(?<=[{_NUMERAL}0-9])月(?={_EARLY})"
+# What begins with one of a few characters is searched for fast; what they begin is asked looking back at them.
+_anchor = re.compile(rf"[农阴旧夏正冬腊闰月](?<=(?={_ANCHOR}).)")
 _YEAR = rf"(?:(?<![{YEAR_CHARACTERS}.])(?P<year>[{YEAR_CHARACTERS}]{{1,7}})\ ?年的?\ ?)"
 _MONTH = rf"(?<![{_NUMERAL}0-9])(?:[{_NUMERAL}]{{1,2}}|[0-9]{{1,2}})"
 _opening = re.compile(rf"{_YEAR}?(?:{_MONTH})?$")
@@ -58,8 +60,9 @@ def lunar_mentions(folded: str, years: Sequence[int] = ()) -> Iterator[DateMenti
 
 def _has_sign(folded: str) -> bool:
     """Whether there is anything to read; one search after the other is much faster than a pattern for all."""
-    by_name = "正月" in folded or "腊月" in folded or "冬月" in folded
-    return by_name or "历" in folded or "月初" in folded or "闰" in folded
+    if "历" in folded or "闰" in folded:
+        return True
+    return "月" in folded and ("月初" in folded or "正月" in folded or "腊月" in folded or "冬月" in folded)
 
 
 def _read(match: re.Match[str], years: Sequence[int]) -> Iterator[DateMention]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from wenyuan.language.date_mentions import DateMention, PartialDate, single
 
-_number = re.compile(r"[0-9]++(?:[-./][0-9]++)*+")
+_number = re.compile(r"[0-9][0-9]*+(?:[-./][0-9]++)*+")
 
 _year_first = re.compile(
     r"(?P<year>[12][0-9]{3})(?P<mark>[-._]|(?P<slash>/))(?P<month>[0-9]{1,2})(?P=mark)(?P<day>[0-9]{1,2})"

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 
-from wenyuan.language.aliases import Aliases, tokens_of
-from wenyuan.language.date_context import DatedText, dates_of_chunk
+from wenyuan.language.aliases import tokens_of, tokens_of_dates
+from wenyuan.language.date_context import Context, dates_below, dates_of_headings
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers
-from wenyuan.language.keys import chunk_keys
+from wenyuan.language.keys import chunk_keys, heading_keys
 from wenyuan.language.plain_numbers import number_words
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.words import tokens_of_folded
@@ -23,23 +24,21 @@ def read_chunk(name: str, chunk: Chunk, vocabulary: Vocabulary = EMPTY) -> tuple
     its body. The name counts as the outermost heading for dates, but its own are the document's keys.
     The terms of the knowledge base's `vocabulary` get tokens of their own.
     """
+    above = _above(name, chunk.heading_path, vocabulary)
     body = searched_body(chunk)
-    folded_body = fold(body)
-    headings = chunk.heading_path
-    dates = dates_of_chunk((name, *headings), body, folded_body)
+    folded = fold(body)
+    dates = dates_below(above.context, body, folded)
     stretches = body.split() if body.isascii() and "\\" not in body else None
-    in_name, in_body = identifiers_of_title(name), identifiers(body, stretches=stretches)
-    in_headings = [identifier for heading in headings for identifier in identifiers_of_title(heading)]
-    aliases = _aliases(dates, (*in_name, *in_headings, *in_body), number_words(folded_body, dates.in_text))
+    named = identifiers(body, stretches=stretches)
+    aliases = tokens_of((*above.of_dates, *tokens_of_dates(dates)), (*above.named, *named), number_words(folded, dates))
     posting = Posting(
-        name=tokens_of_title(name, vocabulary),
-        heading=" ".join(tokens_of_title(heading, vocabulary) for heading in headings),
-        body=tokens_of_folded(folded_body, vocabulary, stretches),
+        name=above.name,
+        heading=above.heading,
+        body=tokens_of_folded(folded, vocabulary, stretches),
         alias=" ".join(aliases.tokens),
         alias_overflow=aliases.overflow,
     )
-    below_name = DatedText(dates.in_headings[1:], dates.in_text)
-    return posting, chunk_keys(chunk.seq, below_name, in_headings, in_body)
+    return posting, chunk_keys(chunk.seq, above.keys, dates, named)
 
 
 def searched_body(chunk: Chunk) -> str:
@@ -47,12 +46,35 @@ def searched_body(chunk: Chunk) -> str:
     return f"{chunk.context}\n{chunk.text}" if chunk.context else chunk.text
 
 
-def _aliases(dates: DatedText, named: Sequence[Identifier], numbers: Sequence[str]) -> Aliases:
-    mentions = (mention for mentions in (*dates.in_headings, dates.in_text) for mention in mentions)
-    return tokens_of(mentions, named, numbers)
-
-
 # Names and headings stand above many passages: each is read once.
+
+
+@dataclass(frozen=True, slots=True)
+class _Above:
+    """What a document's name and a chunk's headings give to the chunk."""
+
+    name: str
+    """The tokens of the name, as those of the headings joined by spaces."""
+    heading: str
+    context: Context
+    of_dates: Sequence[str]
+    """Alias tokens."""
+    named: Sequence[Identifier]
+    keys: Sequence[Key]
+
+
+@lru_cache(maxsize=4096)
+def _above(name: str, headings: tuple[str, ...], vocabulary: Vocabulary) -> _Above:
+    dated = dates_of_headings((name, *headings))
+    named = [identifier for heading in headings for identifier in identifiers_of_title(heading)]
+    return _Above(
+        name=tokens_of_title(name, vocabulary),
+        heading=" ".join(tokens_of_title(heading, vocabulary) for heading in headings),
+        context=dated.context,
+        of_dates=tuple(token for mentions in dated.mentions for token in tokens_of_dates(mentions)),
+        named=(*identifiers_of_title(name), *named),
+        keys=heading_keys(dated.mentions[1:], named),
+    )
 
 
 @lru_cache(maxsize=4096)

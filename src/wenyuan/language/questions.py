@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Iterable, Sequence
 
-from wenyuan.language.aliases import tokens_of
+from wenyuan.language.aliases import tokens_of, tokens_of_dates
 from wenyuan.language.exclusions import excluded_token, without_exclusions
 from wenyuan.language.expansion import expanded_tokens
 from wenyuan.language.file_names import file_names
@@ -48,7 +48,9 @@ def read_question(question: str, now: datetime.date, vocabulary: Vocabulary = EM
         question=question,
         asked=asked,
         tokens=_once((*_tokens(asked, dates.answered, located, vocabulary), *expanded_tokens(asked, vocabulary))),
-        aliases=tokens_of(dates.mentions, list(identifiers(asked, any_case=True)), numbers, asked=True).tokens,
+        aliases=tokens_of(
+            tokens_of_dates(dates.mentions, asked=True), list(identifiers(asked, any_case=True)), numbers
+        ).tokens,
         dates=dates.spans,
         versions=_once(_versions(asked, named)),
         codes=_once(i.value for i in named if i.kind == "code" and i.is_telling),

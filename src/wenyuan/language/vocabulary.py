@@ -15,7 +15,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 from wenyuan.errors import InvalidValue
 from wenyuan.language.compounds import WORD
@@ -26,7 +26,10 @@ MOST_GROUPS = 5_000
 MOST_SYNONYMS = 16
 LONGEST_TERM = 64
 
-_word_character = re.compile(WORD)
+
+@cache
+def _word_character() -> re.Pattern[str]:
+    return re.compile(WORD)
 
 
 @dataclass(frozen=True)
@@ -146,7 +149,7 @@ class _Matcher:
 def _beginning(heads: Iterable[str]) -> str:
     """A regular expression for the first character of a word; letters must not go on from before."""
     firsts = {head[0] for head in heads}
-    letters = {first for first in firsts if _word_character.match(first)}
+    letters = {first for first in firsts if _word_character().match(first)}
     seconds = {head[1] for head in heads if len(head) > 1}
     singles = {head for head in heads if len(head) == 1}
     followed = f"(?=[{_class(seconds)}])" if seconds and not singles else ""
@@ -170,7 +173,7 @@ def _with_single_spaces(folded: str) -> str:
 
 def _end_of_word(text: str, end: int) -> int:
     """Where the word ends, a plural s included, or 0 if letters go on behind; Han needs no such border."""
-    is_letter = _word_character.match
+    is_letter = _word_character().match
     if not is_letter(text, end - 1) or not is_letter(text, end):
         return end
     return end + 1 if text[end] == "s" and not is_letter(text, end + 1) else 0

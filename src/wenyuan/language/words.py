@@ -21,6 +21,7 @@ import hashlib
 import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from functools import cache
 from operator import add
 
 from wenyuan.language.compounds import ASCII_WORD, WORD, compound_pattern, pieces
@@ -37,12 +38,24 @@ _han_run = re.compile(f"[{HAN}]+")
 _around_han = re.compile(f"([{HAN}][{HAN}]*)")
 _syllable = re.compile(f"[{KANA}{HANGUL}]")
 _syllables = re.compile(f"[{KANA}]+|[{HANGUL}]+")
-_word = re.compile(compound_pattern(WORD))
-_runs = re.compile(rf"([{HAN}]+)|([{KANA}]+|[{HANGUL}]+)|{compound_pattern(WORD)}")
 
 _TWINS = {chr(code): chr(code + 0xFEE0) for code in range(0x21, 0x7F) if not chr(code).isalnum()}
 _to_twins = str.maketrans(_TWINS)
 _from_twins = str.maketrans({twin: plain for plain, twin in _TWINS.items()})
+
+
+# Made when first needed: they take longer to compile than all others here together, and a reader of
+# Chinese and English needs neither.
+@cache
+def _any_word() -> re.Pattern[str]:
+    """One word in any script, with one group."""
+    return re.compile(compound_pattern(WORD))
+
+
+@cache
+def _any_run() -> re.Pattern[str]:
+    """A run of Han characters, of syllables, or a word, with a group for each."""
+    return re.compile(rf"([{HAN}]+)|([{KANA}]+|[{HANGUL}]+)|{compound_pattern(WORD)}")
 
 
 def encode_token(token: str) -> str:
@@ -113,7 +126,7 @@ def query_tokens(text: str, vocabulary: Vocabulary = EMPTY) -> list[str]:
 def asked_tokens(folded: str, skipped_words: Set[str], particles: Set[str]) -> list[str]:
     """Every pair and word token of a folded question once, without some words and without pairs of two particles."""
     tokens: dict[str, None] = {}
-    for han, syllables, word in _runs.findall(_with_slashes(folded)):
+    for han, syllables, word in _any_run().findall(_with_slashes(folded)):
         if word:
             found: Iterable[str] = () if word in skipped_words else _joined_tokens_of(word).split()
         else:
@@ -145,7 +158,7 @@ def lonely_characters(tokens: Iterable[str], frequency: Mapping[str, int]) -> li
 def located_words(folded: str, wanted: Set[str]) -> Iterator[tuple[int, int]]:
     """Where a folded text holds one of the wanted tokens, those of a vocabulary left out; in no order."""
     text = _with_slashes(folded)
-    pattern = ASCII_WORD if text.isascii() else _word
+    pattern = ASCII_WORD if text.isascii() else _any_word()
     holds_one: dict[str, bool] = {}
     for match in pattern.finditer(text):
         word = match[1]
@@ -163,7 +176,8 @@ def located_words(folded: str, wanted: Set[str]) -> Iterator[tuple[int, int]]:
 def _located_pieces(match: re.Match[str], wanted: Set[str]) -> Iterator[tuple[int, int]]:
     word, (begin, end) = match[1], match.span(1)
     is_whole = "," in word
-    for piece, offset in pieces(word):
+    # Cherokee letters fold to capitals, and tokens are made of small ones.
+    for piece, offset in pieces(word.lower()):
         if _token(piece) in wanted:
             yield (begin, end) if is_whole else (begin + offset, begin + offset + len(piece))
 
@@ -234,7 +248,8 @@ class _TokensOfWords(dict[str, str]):
     _CAPACITY = 1 << 16
 
     def __missing__(self, word: str) -> str:
-        tokens = " ".join(_token(piece) for piece, _ in pieces(word.lower()))
+        lower = word.lower()
+        tokens = word_token(lower) if lower.isalnum() else " ".join(_token(piece) for piece, _ in pieces(lower))
         if len(word) <= _LONGEST_TOKEN:
             if len(self) >= self._CAPACITY:
                 self.clear()
@@ -254,7 +269,12 @@ class _TokensOfStretches(dict[str, str]):
     _CAPACITY = 1 << 16
 
     def __missing__(self, stretch: str) -> str:
-        tokens = " ".join(map(_joined_tokens_of, _word.findall(_with_slashes(stretch))))
+        is_ascii = stretch.isascii()
+        if is_ascii and stretch.isalnum():
+            tokens = word_token(stretch.lower())
+        else:
+            pattern = ASCII_WORD if is_ascii else _any_word()
+            tokens = " ".join(map(_joined_tokens_of, pattern.findall(_with_slashes(stretch))))
         if len(stretch) <= _LONGEST_TOKEN:
             if len(self) >= self._CAPACITY:
                 self.clear()

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from wenyuan.flows.repair import Repairing
+from wenyuan.flows.mend_files import Repairing
 from wenyuan.flows.repair import repair as mend_all
 from wenyuan.flows.reread import catch_up, forgotten_rereading
 from wenyuan.identifiers import new_id

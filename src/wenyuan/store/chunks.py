@@ -85,6 +85,7 @@ def stage_chunks(tx: Writing, revision_id: str, chunks: Sequence[tuple[Chunk, by
         "UPDATE counters SET value = value + :count WHERE name = 'chunk' RETURNING value", {"count": len(chunks)}
     )
     first = (row[0] if row is not None else len(chunks)) - len(chunks) + 1
+    paths = {path: to_json(path) for path in {chunk.heading_path for chunk, _ in chunks}}
     tx.run_many(
         "INSERT INTO chunks (key, revision_id, seq, text, characters, start_offset, end_offset, anchor, heading_path, "
         "context, input_hash, enabled) VALUES (:key, :revision_id, :seq, :text, :characters, :start, :end, :anchor, "
@@ -99,7 +100,7 @@ def stage_chunks(tx: Writing, revision_id: str, chunks: Sequence[tuple[Chunk, by
                 "start": chunk.start,
                 "end": chunk.end,
                 "anchor": to_json(chunk.anchor),
-                "heading_path": to_json(chunk.heading_path),
+                "heading_path": paths[chunk.heading_path],
                 "context": chunk.context,
                 "input_hash": input_hash,
             }

@@ -15,7 +15,7 @@ the 30 nearest 1 in 10,000 (1,279 questions).
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -38,6 +38,10 @@ _CLEARLY = 0.3
 """A component is clear from this share of the row's root mean square on."""
 
 
+Piece = tuple[NDArray[np.int64], NDArray[np.int8]]
+"""Keys, and codes of shape (keys, dimensions)."""
+
+
 class _Space:
     """Arrays with room behind their rows; states of a table share them."""
 
@@ -49,10 +53,12 @@ class _Space:
         self.sketched = 0
         self.sketching = threading.Lock()
 
-    def put(self, start: int, keys: NDArray[np.int64], codes: NDArray[np.int8]) -> None:
-        end = start + len(keys)
-        self.keys[start:end] = keys
-        self.codes[start:end] = codes
+    def put(self, start: int, pieces: Iterable[Piece]) -> None:
+        end = start
+        for keys, codes in pieces:
+            first, end = end, end + len(keys)
+            self.keys[first:end] = keys
+            self.codes[first:end] = codes
         self.inverse_norms[start:end] = _inverse_norms(self.codes[start:end])
 
     def copied(self, alive: NDArray[np.bool_], capacity: int) -> _Space:
@@ -118,13 +124,14 @@ class CodeTable:
         keys: list[int] = self._space.keys[rows].tolist()
         return keys
 
-    def appended(self, keys: NDArray[np.int64], codes: NDArray[np.int8]) -> CodeTable:
+    def appended(self, pieces: Sequence[Piece]) -> CodeTable:
         """The table with more rows. Only the newest state of a table may be appended to."""
-        count, space = self.count + len(keys), self._space
+        added = sum(len(keys) for keys, _ in pieces)
+        count, space = self.count + added, self._space
         if count > len(space.keys):
             space = space.copied(np.ones(self.count, dtype=np.bool_), _with_spare(count))
-        space.put(self.count, keys, codes)
-        return replace(self, _space=space, count=count, alive=np.append(self.alive, np.ones(len(keys), dtype=np.bool_)))
+        space.put(self.count, pieces)
+        return replace(self, _space=space, count=count, alive=np.append(self.alive, np.ones(added, dtype=np.bool_)))
 
     def without(self, spans: Sequence[tuple[int, int]]) -> CodeTable:
         """The table with the rows of some (start, end) dead."""

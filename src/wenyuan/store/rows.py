@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import fields, is_dataclass
 from typing import Any, TypeVar
 
 from wenyuan.types import Notice, Problem
@@ -35,9 +34,8 @@ def notices_from(text: str) -> tuple[Notice, ...]:
 
 def _plain(value: Any) -> Any:
     """What JSON does not know as what it knows; of a dataclass one level, the encoder asks for the next."""
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    return str(value)
+    names = getattr(type(value), "__dataclass_fields__", None)
+    return str(value) if names is None else {name: getattr(value, name) for name in names}
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_plain)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wenyuan.store import knowledge_bases, vectors
-from wenyuan.store.code_scan import CodeTable
+from wenyuan.store.code_scan import CodeTable, Piece
 from wenyuan.store.database import Reading
 from wenyuan.store.vectors import LiveDocument
 from wenyuan.types import IndexGeneration
@@ -27,8 +27,8 @@ _COMPACT_AT_DEAD_SHARE = 0.25
 _REVISIONS_AT_ONCE = 256
 
 
-_Batch = Sequence[tuple[str, bytes, bytes]]
-"""Document, chunk keys and codes."""
+_Batch = Sequence[tuple[str, Piece]]
+"""Codes with the documents they belong to."""
 
 
 @dataclass(slots=True)
@@ -50,15 +50,11 @@ class _Loaded:
         self.coverage = sum(self.packed.values()), len(self.packed)
 
     def append(self, batch: _Batch) -> None:
-        keys = np.frombuffer(b"".join(keys for _, keys, _ in batch), dtype=np.int64)
-        codes = np.frombuffer(b"".join(codes for _, _, codes in batch), dtype=np.int8)
         start = self.table.count
-        if len(keys):
-            self.table = self.table.appended(keys, codes.reshape(len(keys), -1))
-        for document, some, _ in batch:
-            end = start + len(some) // keys.itemsize
-            self.spans.setdefault(document, []).append((start, end))
-            start = end
+        self.table = self.table.appended([piece for _, piece in batch])
+        for document, (keys, _) in batch:
+            self.spans.setdefault(document, []).append((start, start + len(keys)))
+            start += len(keys)
 
     def count_again(self, changed: Iterable[str], live: Iterable[LiveDocument]) -> None:
         """Bring the coverage up to date after some documents changed, of which these live now."""
@@ -167,5 +163,5 @@ def _batches(tx: Reading, generation: IndexGeneration, live: Iterable[LiveDocume
     """The codes of live documents, some at a time: they are megabytes, and read only to be copied."""
     remaining = iter(live)
     while some := {one.revision_id: one.document_id for one in islice(remaining, _REVISIONS_AT_ONCE)}:
-        rows = vectors.packed_codes(tx, generation.id, list(some))
-        yield [(some[revision_id], keys, codes) for revision_id, keys, codes in rows]
+        rows = vectors.packed_codes(tx, generation.id, list(some), generation.dimensions)
+        yield [(some[revision_id], (keys, codes)) for revision_id, keys, codes in rows]

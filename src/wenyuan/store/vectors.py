@@ -21,6 +21,15 @@ from wenyuan.types import ModelIdentity
 SEGMENT_CHUNKS = 4096
 """How many chunks share one packed row of codes."""
 
+_PACKED = (
+    "LEFT JOIN revision_indexes AS x ON x.revision_id = d.serving_revision_id "
+    "AND x.generation_id = :generation_id AND x.state = 'ready'"
+)
+_LIVE = (
+    "d.knowledge_base_id = :knowledge_base_id AND d.serving_revision_id IS NOT NULL AND d.enabled = 1 "
+    "AND d.blocked_reason = '' AND d.deleted_at IS NULL"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class MissingInput:
@@ -156,38 +165,37 @@ def live_documents(
     tx: Reading, generation_id: str, knowledge_base_id: str, document_ids: Sequence[str] | None
 ) -> list[LiveDocument]:
     """The live documents, or those of the given documents that are live, in no order."""
-    columns = "d.id, d.serving_revision_id, x.done"
-    indexed = (
-        "LEFT JOIN revision_indexes AS x ON x.revision_id = d.serving_revision_id "
-        "AND x.generation_id = :generation_id AND x.state = 'ready'"
-    )
-    live = (
-        "d.knowledge_base_id = :knowledge_base_id AND d.serving_revision_id IS NOT NULL AND d.enabled = 1 "
-        "AND d.blocked_reason = '' AND d.deleted_at IS NULL"
-    )
     parameters = {"generation_id": generation_id, "knowledge_base_id": knowledge_base_id}
     if document_ids is None:
-        rows = tx.all(f"SELECT {columns} FROM documents AS d {indexed} WHERE {live}", parameters)
+        rows = tx.all(
+            f"SELECT d.id, d.serving_revision_id, x.done FROM documents AS d {_PACKED} WHERE {_LIVE}", parameters
+        )
     else:
         rows = tx.all(
-            f"SELECT {columns} FROM json_each(:documents) AS j CROSS JOIN documents AS d {indexed} "
-            f"WHERE d.id = j.value AND {live}",
+            "SELECT d.id, d.serving_revision_id, x.done FROM json_each(:documents) AS j CROSS JOIN documents AS d "
+            f"{_PACKED} WHERE d.id = j.value AND {_LIVE}",
             {**parameters, "documents": json.dumps(document_ids)},
         )
     return [LiveDocument(*row) for row in rows]
 
 
-def packed_codes(tx: Reading, generation_id: str, revision_ids: Sequence[str]) -> list[tuple[str, bytes, bytes]]:
-    """What is packed of revisions, as (revision, chunk keys, codes), in no order.
-
-    The keys are int64, and the codes one row of int8 for each.
-    """
+def packed_codes(
+    tx: Reading, generation_id: str, revision_ids: Sequence[str], dimensions: int
+) -> list[tuple[str, NDArray[np.int64], NDArray[np.int8]]]:
+    """What is packed of revisions, as (revision, chunk keys, codes), in no order."""
     rows = tx.all(
         "SELECT v.revision_id, v.chunk_keys, v.codes FROM json_each(:revisions) AS j CROSS JOIN vector_codes AS v "
         "WHERE v.generation_id = :generation_id AND v.revision_id = j.value",
         {"generation_id": generation_id, "revisions": json.dumps(revision_ids)},
     )
-    return [(str(revision_id), bytes(keys), bytes(codes)) for revision_id, keys, codes in rows]
+    return [
+        (
+            str(revision_id),
+            np.frombuffer(keys, dtype=np.int64),
+            np.frombuffer(codes, dtype=np.int8).reshape(-1, dimensions),
+        )
+        for revision_id, keys, codes in rows
+    ]
 
 
 def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:

@@ -33,7 +33,7 @@ def rebuild(
     rules: Annotated[bool, Parameter(**_ON)] = False,
     status: Annotated[bool, Parameter(**_ON)] = False,
     cancel: Annotated[bool, Parameter(**_ON)] = False,
-    wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
+    wait: Annotated[bool, Parameter(name=("--wait", "--watch"), negative="--no-wait")] = True,
     session: Given,
 ) -> int:
     """Build the indexes of a knowledge base anew, while the old ones answer.
@@ -59,7 +59,7 @@ def rebuild(
     cancel
         Give it up: what was built is taken away, and what answers has never changed.
     wait
-        Do it now (the default), or leave it to `wenyuan worker`.
+        Do it now and show how far it is (the default), or leave it to `wenyuan worker`.
     """
     with session.open() as library:
         base = library.knowledge_bases.find(kb)
@@ -114,7 +114,8 @@ def drop_index(kb: str | None = None, /, *, session: Given) -> int:
         base = library.knowledge_bases.find(kb)
         view = library.rebuilds.drop_replaced(base.id)
         library.drain()
-    _show(session, base, view)
+    told = {"knowledge_base": base.name, "rebuild": as_json(view)}
+    session.show(told, lambda: session.out.line(session.say("rebuild.dropped")))
     return OK
 
 
@@ -156,12 +157,10 @@ def rebuild_lines(session: Session, base: KnowledgeBase, view: RebuildView) -> I
         yield say("rebuild.failed", change=change), session.command(f"kb rebuild {name}")
     elif state == "active" and view.keeps_replaced:
         yield say("rebuild.done", change=change), session.command(f"kb rollback {name}")
-    elif state == "active":
+    elif state in ("active", "settled"):
         yield say("rebuild.changed", change=change), ""
     elif state == "cancelled":
         yield say("rebuild.cancelled", change=change), ""
-    elif state == "settled":
-        yield say("rebuild.dropped"), ""
     if reached.kept:
         yield say("rebuild.kept", n=reached.kept), ""
     if reached.failed:

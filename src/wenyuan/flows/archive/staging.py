@@ -29,8 +29,8 @@ from wenyuan.flows.archive.lines import (
 )
 from wenyuan.flows.archive.runs import decoded_run
 from wenyuan.flows.embed import fingerprint
+from wenyuan.flows.mend_files import NOTICE_OF_LOST_BYTES
 from wenyuan.flows.priorities import PRIORITY_MOVE
-from wenyuan.flows.repair import NOTICE_OF_LOST_BYTES
 from wenyuan.flows.reread import Rules
 from wenyuan.flows.work import Work
 from wenyuan.language.postings import read_chunk
