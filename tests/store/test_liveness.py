@@ -74,7 +74,7 @@ class Histories(RuleBasedStateMachine):
         self._library.database.close()
         shutil.rmtree(self._folder)
         # No jobs are made here, so that nobody is going to finish or to purge anything.
-        assert found <= {"work-lost", "purge-lost"}
+        assert found <= {"work-lost", "purge-lost", "embedding-lost"}
 
     @initialize()
     def make_knowledge_bases(self) -> None:
