@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from numpy.typing import NDArray
@@ -149,3 +150,6 @@ def test_threads_search_while_rows_are_appended_and_sketched() -> None:
             assert table.keys(found)[0] == step
 
     in_threads(4, work)
+
+
+TestTables.settings = settings(max_examples=25, deadline=None)
