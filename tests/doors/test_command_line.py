@@ -334,13 +334,23 @@ def test_an_error_is_json_where_json_was_asked_for(house: House, arguments: Sequ
     assert set(error) == {"code", "message", "hint"}
 
 
-@pytest.mark.parametrize("arguments", [("search", "x"), ("docs", "list"), ("preview", "x"), ("doctor",)])
+@pytest.mark.parametrize("arguments", [("search", "x"), ("docs", "list"), ("preview", "x")])
 def test_a_library_is_made_by_init_and_add_alone(tmp_path: Path, arguments: Sequence[str]) -> None:
     missing = tmp_path / "nowhere"
     done = run_here(*arguments, WENYUAN_LIBRARY=str(missing))
     assert done.returncode == 6
     assert f"error[library-not-found]: There is no library at {missing}." in done.stderr
     assert f"wenyuan init {missing}" in done.stderr
+    assert not missing.exists()
+
+
+def test_the_doctor_says_that_there_is_no_library_and_makes_none(tmp_path: Path) -> None:
+    missing = tmp_path / "nowhere"
+    done = run_here("doctor", WENYUAN_LIBRARY=str(missing))
+    assert (done.returncode, done.stderr) == (3, "")
+    assert f"error[library-not-found]: There is no library at {missing}." in done.stdout
+    assert f"wenyuan init {missing}" in done.stdout
+    assert "ok[sqlite]" in done.stdout
     assert not missing.exists()
 
 
