@@ -10,13 +10,9 @@ from typing import Any, Literal
 from wenyuan.errors import DocumentAmbiguous, DocumentNotFound
 from wenyuan.store import knowledge_bases, moves
 from wenyuan.store.database import Reading, Row, Writing
-from wenyuan.store.rows import from_json, notices_from, problem_from, to_json
+from wenyuan.store.rows import DOCUMENT_COLUMNS, document_from, from_json, notices_from, problem_from, to_json
 from wenyuan.types import ChunkingConfig, Document, Facts, Given, Notice, Problem, Revision, RevisionState
 
-_DOCUMENT = (
-    "d.id, d.knowledge_base_id, d.owner, d.source, d.name, d.enabled, d.serving_revision_id, d.created_at, "
-    "d.updated_at, d.source_id, d.blocked_reason"
-)
 _REVISION = (
     "r.id, r.document_id, r.number, r.blob_sha256, r.size, r.state, r.stage, r.media_type, r.encoding, r.title, "
     "r.language, r.metadata, r.notices, r.chunk_count, r.text_length, r.problem, r.created_at, r.published_at, "
@@ -24,7 +20,7 @@ _REVISION = (
 )
 _LATEST = "r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = r.document_id)"
 _FIND = (
-    f"SELECT {_DOCUMENT}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
+    f"SELECT {DOCUMENT_COLUMNS}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
     f"WHERE d.owner = :principal AND d.deleted_at IS NULL AND {_LATEST}"
 )
 
@@ -46,7 +42,7 @@ class DocumentRecord:
 
 def find_by_source(tx: Reading, knowledge_base_id: str, source: str) -> DocumentRecord | None:
     row = tx.first(
-        f"SELECT {_DOCUMENT}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
+        f"SELECT {DOCUMENT_COLUMNS}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
         f"WHERE d.knowledge_base_id = :knowledge_base_id AND d.source = :source AND d.deleted_at IS NULL AND {_LATEST}",
         {"knowledge_base_id": knowledge_base_id, "source": source},
     )
@@ -72,7 +68,7 @@ def find(tx: Reading, principal: str, reference: str) -> DocumentRecord:
 def listed(tx: Reading, knowledge_base_id: str, after: str = "", limit: int = 1000) -> list[DocumentRecord]:
     """Live documents by id, the page after the id `after`."""
     rows = tx.all(
-        f"SELECT {_DOCUMENT}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
+        f"SELECT {DOCUMENT_COLUMNS}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
         "WHERE d.knowledge_base_id = :knowledge_base_id AND d.deleted_at IS NULL AND d.id > :after "
         f"AND {_LATEST} ORDER BY d.id LIMIT :limit",
         {"knowledge_base_id": knowledge_base_id, "after": after, "limit": limit},
@@ -83,7 +79,7 @@ def listed(tx: Reading, knowledge_base_id: str, after: str = "", limit: int = 10
 def by_ids(tx: Reading, document_ids: Sequence[str]) -> list[DocumentRecord]:
     """Those of the given documents that are live, in the order of their ids."""
     rows = tx.all(
-        f"SELECT {_DOCUMENT}, {_REVISION} FROM json_each(:ids) AS i CROSS JOIN documents AS d "
+        f"SELECT {DOCUMENT_COLUMNS}, {_REVISION} FROM json_each(:ids) AS i CROSS JOIN documents AS d "
         f"CROSS JOIN revisions AS r WHERE d.id = i.value AND d.deleted_at IS NULL AND r.document_id = d.id "
         f"AND {_LATEST} ORDER BY d.id",
         {"ids": json.dumps(list(document_ids))},
@@ -143,7 +139,7 @@ def revision(tx: Reading, revision_id: str) -> tuple[Document, Revision, Chunkin
     The document is as this revision is to make it: in the knowledge base that it takes it to.
     """
     row = tx.first(
-        f"SELECT {_DOCUMENT}, {_REVISION}, r.chunking, m.knowledge_base_id FROM revisions AS r "
+        f"SELECT {DOCUMENT_COLUMNS}, {_REVISION}, r.chunking, m.knowledge_base_id FROM revisions AS r "
         "JOIN documents AS d ON d.id = r.document_id LEFT JOIN moves AS m ON m.revision_id = r.id "
         "WHERE r.id = :id AND d.deleted_at IS NULL",
         {"id": revision_id},
@@ -312,20 +308,7 @@ def unfinished_revisions(tx: Reading, document_id: str) -> list[str]:
 
 
 def _record(row: Row) -> DocumentRecord:
-    document = Document(
-        id=row[0],
-        knowledge_base_id=row[1],
-        owner=row[2],
-        source=row[3],
-        name=row[4],
-        enabled=bool(row[5]),
-        serving_revision_id=row[6],
-        created_at=row[7],
-        updated_at=row[8],
-        source_id=row[9],
-        blocked_reason=row[10],
-    )
-    return DocumentRecord(document, _revision(row[11:31]))
+    return DocumentRecord(document_from(row[:11]), _revision(row[11:31]))
 
 
 def _revision(row: Row) -> Revision:

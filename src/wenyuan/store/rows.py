@@ -1,4 +1,4 @@
-"""How values are written in columns: the JSON of anchors, notices, problems and chunking."""
+"""How values are written in columns, and a document in its row."""
 
 from __future__ import annotations
 
@@ -6,9 +6,16 @@ import json
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
-from wenyuan.types import Notice, Problem
+from wenyuan.store.database import Row
+from wenyuan.types import Document, Notice, Problem
 
 Value = TypeVar("Value")
+
+DOCUMENT_COLUMNS = (
+    "d.id, d.knowledge_base_id, d.owner, d.source, d.name, d.enabled, d.serving_revision_id, d.created_at, "
+    "d.updated_at, d.source_id, d.blocked_reason"
+)
+"""What `document_from` reads, of a table of documents called `d`."""
 
 
 def to_json(value: Any) -> str:
@@ -30,6 +37,22 @@ def problem_from(text: str | None) -> Problem | None:
 
 def notices_from(text: str) -> tuple[Notice, ...]:
     return tuple(Notice(**notice) for notice in json.loads(text))
+
+
+def document_from(row: Row) -> Document:
+    return Document(
+        id=row[0],
+        knowledge_base_id=row[1],
+        owner=row[2],
+        source=row[3],
+        name=row[4],
+        enabled=bool(row[5]),
+        serving_revision_id=row[6],
+        created_at=row[7],
+        updated_at=row[8],
+        source_id=row[9],
+        blocked_reason=row[10],
+    )
 
 
 def _plain(value: Any) -> Any:

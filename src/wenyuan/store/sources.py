@@ -9,7 +9,7 @@ from typing import Literal
 
 from wenyuan.errors import SourceExists, SourceNotFound
 from wenyuan.store.database import Reading, Row, Writing
-from wenyuan.store.rows import from_json, problem_from, to_json
+from wenyuan.store.rows import DOCUMENT_COLUMNS, document_from, from_json, problem_from, to_json
 from wenyuan.types import Document, Problem
 
 SourceKind = Literal["folder", "url"]
@@ -61,10 +61,6 @@ class Source:
 _COLUMNS = (
     "s.id, s.knowledge_base_id, s.owner, s.kind, s.location, s.exclude, s.watch, s.adopt, s.allow_private, "
     "s.every_ms, s.state, s.problem, s.fetched, s.created_at, s.updated_at, s.checked_at, s.due_at"
-)
-_DOCUMENT = (
-    "d.id, d.knowledge_base_id, d.owner, d.source, d.name, d.enabled, d.serving_revision_id, d.created_at, "
-    "d.updated_at, d.source_id"
 )
 _LIVE = (
     f"SELECT {_COLUMNS} FROM sources AS s JOIN knowledge_bases AS b ON b.id = s.knowledge_base_id "
@@ -256,7 +252,7 @@ def count_added_by_hand(tx: Reading, document_ids: Sequence[str]) -> int:
 def own_documents(tx: Reading, source: Source, document_ids: Sequence[str]) -> list[Document]:
     """Those of the given documents that are live and came from the source."""
     rows = tx.all(
-        f"SELECT {_DOCUMENT} FROM json_each(:ids) AS j CROSS JOIN documents AS d "
+        f"SELECT {DOCUMENT_COLUMNS} FROM json_each(:ids) AS j CROSS JOIN documents AS d "
         "WHERE d.id = j.value AND d.source_id = :source_id AND d.knowledge_base_id = :knowledge_base_id "
         "AND d.deleted_at IS NULL",
         {
@@ -265,28 +261,28 @@ def own_documents(tx: Reading, source: Source, document_ids: Sequence[str]) -> l
             "knowledge_base_id": source.knowledge_base_id,
         },
     )
-    return [_document(row) for row in rows]
+    return [document_from(row) for row in rows]
 
 
 def strays(tx: Reading, source: Source, limit: int = 1 << 30) -> list[Document]:
     """Documents that came from the source and are no file of it: it was interrupted before it noted them."""
     rows = tx.all(
-        f"SELECT {_DOCUMENT} FROM documents AS d WHERE d.source_id = :id AND d.source_id <> '' "
+        f"SELECT {DOCUMENT_COLUMNS} FROM documents AS d WHERE d.source_id = :id AND d.source_id <> '' "
         "AND d.deleted_at IS NULL AND d.knowledge_base_id = :knowledge_base_id AND NOT EXISTS "
         "(SELECT 1 FROM source_files AS f WHERE f.document_id = d.id AND f.source_id = :id) ORDER BY d.id LIMIT :limit",
         {"id": source.id, "knowledge_base_id": source.knowledge_base_id, "limit": limit},
     )
-    return [_document(row) for row in rows]
+    return [document_from(row) for row in rows]
 
 
 def all_own_documents(tx: Reading, source: Source, limit: int) -> list[Document]:
     """Live documents that came from the source."""
     rows = tx.all(
-        f"SELECT {_DOCUMENT} FROM documents AS d WHERE d.source_id = :id AND d.source_id <> '' "
+        f"SELECT {DOCUMENT_COLUMNS} FROM documents AS d WHERE d.source_id = :id AND d.source_id <> '' "
         "AND d.deleted_at IS NULL ORDER BY d.id LIMIT :limit",
         {"id": source.id, "limit": limit},
     )
-    return [_document(row) for row in rows]
+    return [document_from(row) for row in rows]
 
 
 def hand_over(tx: Writing, document_id: str, source_id: str) -> tuple[str, str] | None:
@@ -336,19 +332,4 @@ def _source(row: Row) -> Source:
         updated_at=row[14],
         checked_at=row[15],
         due_at=row[16],
-    )
-
-
-def _document(row: Row) -> Document:
-    return Document(
-        id=row[0],
-        knowledge_base_id=row[1],
-        owner=row[2],
-        source=row[3],
-        name=row[4],
-        enabled=bool(row[5]),
-        serving_revision_id=row[6],
-        created_at=row[7],
-        updated_at=row[8],
-        source_id=row[9],
     )
