@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from numpy.typing import NDArray
@@ -152,4 +151,9 @@ def test_threads_search_while_rows_are_appended_and_sketched() -> None:
     in_threads(4, work)
 
 
-TestTables.settings = settings(max_examples=25, deadline=None)
+def test_what_lives_behind_the_sketched_rows_is_found_where_all_of_those_died() -> None:
+    codes = _codes(5, 100)
+    table = CodeTable.with_room_for(0, _DIMENSIONS).appended([(np.arange(100), codes)])
+    table.nearest(codes[:1], None, 3, sketch=True)
+    left = table.without([(0, 40)])
+    assert left.keys(left.nearest(codes[70:71], None, 1, sketch=False)) == [70]

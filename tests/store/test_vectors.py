@@ -20,6 +20,7 @@ from tests.store.library_builder import (
     in_threads,
     unit_rows,
 )
+from wenyuan.errors import LibraryDamaged
 from wenyuan.store import documents, indexes, purging, vectors
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import KnowledgeBase
@@ -259,6 +260,25 @@ def test_the_arrays_shrink_when_most_of_them_is_dead(library: LibraryBuilder) ->
         _search(library, cache, base, query)
     assert len(_search(library, cache, base, query)) == 15
     assert cache.memory_bytes() < full * 0.6
+
+
+def test_what_an_error_interrupts_is_loaded_anew(library: LibraryBuilder, monkeypatch: pytest.MonkeyPatch) -> None:
+    base = library.knowledge_base(embedding_model="m")
+    cache, query, generation = VectorCache(), unit_rows(_RANDOM, 1)[0], library.vector(base.id)
+    made = [_embedded(library, base, 2)]
+    _search(library, cache, base, query)
+    made += [_embedded(library, base, 2), _embedded(library, base, 3)]
+
+    def damaged(*_: object) -> None:
+        raise LibraryDamaged(path="wenyuan.db", reason="a page is not what it was")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vectors, "packed_codes", damaged)
+        with pytest.raises(LibraryDamaged):
+            _search(library, cache, base, query)
+    assert {key for key, _ in _search(library, cache, base, query)} == {k for one in made for k in one.chunk_keys}
+    with library.database.read() as tx:
+        assert cache.coverage(tx, generation) == indexes.coverage(tx, generation) == (3, 3)
 
 
 def test_threads_search_while_documents_come_and_go(library: LibraryBuilder) -> None:
