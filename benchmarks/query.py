@@ -82,6 +82,8 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
             vector.append(stages["vector"])
             library.documents.switch(f"/{number // 2 * _CHUNKS_PER_DOCUMENT}", enabled=number % 2 == 1)
             changed.append(milliseconds(partial(library.search, question)))
+        # The last change may have switched a document off.
+        library.documents.switch(f"/{(len(questions) - 1) // 2 * _CHUNKS_PER_DOCUMENT}", enabled=True)
         recall = _recall(library, generation, made, asked)
     exact = [milliseconds(partial(_exact, made, one)) for one in asked]
     trigram = _trigram(folder / "trigram.db", passages, questions)

@@ -65,6 +65,7 @@ def test_it_is_a_share(question: str, language: str, passage: str) -> None:
 
 def test_each_word_is_there_once() -> None:
     entries = [entry.split() for entry in WORDS.split(",")]
+    assert fold(WORDS) == WORDS
     assert len(entries) > 2000
     english = [entry[0] for entry in entries]
     assert english == sorted(set(english))

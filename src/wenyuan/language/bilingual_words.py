@@ -1,7 +1,8 @@
 """Everyday words of English and Chinese documents that translate one another.
 
 Written for this project: about 2,400 English words, each with the Chinese words that most often
-stand for it. What names one thing only, and words of one field, are left to the meaning of a passage.
+stand for it, in folded form (复盖 for 覆盖). What names one thing only, and words of one field, are
+left to the meaning of a passage.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ controller 控制器, convention 公约 约定, convert 转换, cook 烹饪 厨�
 cooperation 合作, coordinate 坐标 协调, copper 铜, copy 复制 拷贝 副本, copyright 版权, core 核心, corner 角落,
 corporate 企业 公司, corporation 公司, correct 正确 纠正, correlation 相关, corrupt 损坏 腐败, cost 成本 费用 花费,
 cotton 棉花 棉, council 议会 委员会 理事会, count 计数 统计 数量, counter 计数器, country 国家, county 县 郡,
-couple 夫妇 一对, course 课程 过程, court 法院 法庭 宫廷, cover 覆盖 封面, crash 崩溃 坠毁,
+couple 夫妇 一对, course 课程 过程, court 法院 法庭 宫廷, cover 复盖 封面, crash 崩溃 坠毁,
 create 创建 创造 新建 建立, creation 创建 创作, creature 生物, credential 凭据 凭证, credit 信用 学分,
 crew 机组 船员, crime 犯罪, criminal 刑事 罪犯, crisis 危机, criteria 标准, critic 评论家 批评, criticism 批评,
 crop 作物 裁剪, cross 交叉 十字, crowd 人群, crown 王冠, culture 文化, cup 杯, cure 治愈 治疗, currency 货币,
@@ -134,7 +135,7 @@ expensive 昂贵, experience 经验 体验 经历, experiment 实验, expert 专
 explode 爆炸, explore 探索, explosion 爆炸, export 导出 出口, express 表达 快递, expression 表达式 表达,
 extend 扩展 延长, extension 扩展 扩展名 延期, external 外部, extra 额外, extract 提取 解压 抽取, extreme 极端,
 eye 眼睛 眼, face 面对 脸, facility 设施, fact 事实, factor 因素 因子, factory 工厂, fail 失败, failure 失败 故障,
-fall 下降 秋天 落, false 假 错误, familiar 熟悉, family 家庭 家族, famous 著名 有名, fan 风扇 球迷, farm 农场,
+fall 下降 秋天 落, false 假 错误, familiar 熟悉, family 家庭 家族, famous 着名 有名, fan 风扇 球迷, farm 农场,
 farmer 农民, fashion 时尚, fast 快速 快, fat 脂肪, father 父亲, fault 故障 过错, favorite 收藏 喜爱,
 feature 功能 特性 特征 特色, february 二月, federal 联邦, fee 费用, feed 喂养 订阅, feedback 反馈, feel 感觉,
 female 女性 雌, festival 节日 节, fever 发烧, field 字段 领域 田, fight 战斗 打架, figure 图 数字 人物,
@@ -237,8 +238,8 @@ operating 操作 运营, operation 操作 运算 手术 行动, operator 运算�
 opportunity 机会, oppose 反对, opposite 相反, optimize 优化, option 选项 选择, optional 可选, orange 橙 橙色,
 orbit 轨道, orchestra 乐团, order 顺序 订单 命令, ordinary 普通, organ 器官, organic 有机, organisation 组织,
 organization 组织 机构, organize 组织, origin 起源 来源, original 原始 原 最初, outcome 结果, outdoor 户外 室外,
-output 输出, outside 外部 外面, overall 总体 整体, overflow 溢出, override 覆盖 重写, overtime 加班,
-overview 概述 概览, overwrite 覆盖, own 拥有 自己, owner 所有者 业主, ownership 所有权, oxygen 氧 氧气,
+output 输出, outside 外部 外面, overall 总体 整体, overflow 溢出, override 复盖 重写, overtime 加班,
+overview 概述 概览, overwrite 复盖, own 拥有 自己, owner 所有者 业主, ownership 所有权, oxygen 氧 氧气,
 pacific 太平洋, pack 打包 包装, package 包 软件包 包裹, packet 数据包 包, page 页 页面, pain 疼痛 痛,
 paint 油漆 绘画, painter 画家, painting 绘画 画, pair 对 配对, palace 宫 宫殿, panel 面板, paper 纸 论文,
 paragraph 段落 段, parallel 并行 平行, parameter 参数, parent 父 父母 家长, park 公园 停车, parking 停车 停车场,
@@ -318,7 +319,7 @@ service 服务, session 会话, set 设置 集合, setting 设置, settle 解决
 severe 严重, sex 性别 性, shadow 阴影, shanghai 上海, shape 形状, share 共享 分享 股份, shared 共享, sheep 羊,
 sheet 工作表 表, shell 外壳 壳, shift 移位 轮班, ship 船 舰 发货, shipment 发货, shirt 衬衫, shoe 鞋,
 shoot 射击 拍摄, shop 商店, short 短, shortcut 快捷方式 快捷键, shot 射击, show 显示 展示 表明, shutdown 关机 关闭,
-sick 生病 病, side 侧 边, sign 签名 签署 标志, signal 信号, signature 签名, significant 显著 重要, silence 沉默 静音,
+sick 生病 病, side 侧 边, sign 签名 签署 标志, signal 信号, signature 签名, significant 显着 重要, silence 沉默 静音,
 silent 静默 安静, silk 丝绸, silver 银, similar 相似 类似, simple 简单, simulate 模拟, since 自从 以来, sing 唱,
 singer 歌手, single 单个 单 单曲, sister 姐妹 姐姐 妹妹, site 站点 网站 遗址, situation 情况 形势,
 size 大小 尺寸 规模, skill 技能, skin 皮肤, skip 跳过, sky 天空, slave 奴隶, sleep 睡眠 休眠, slice 切片,

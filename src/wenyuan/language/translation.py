@@ -12,7 +12,6 @@ from functools import cache, cached_property, lru_cache
 
 from wenyuan.language.bilingual_words import WORDS
 from wenyuan.language.compounds import ASCII_WORD
-from wenyuan.language.folding import fold
 from wenyuan.language.question_words import without_question_phrases
 from wenyuan.language.words import word_token
 
@@ -116,7 +115,7 @@ def _holds_english(folded: str, token: str) -> bool:
 def _dictionary() -> _Dictionary:
     chinese: dict[str, dict[str, None]] = {}
     english: dict[str, dict[str, None]] = {}
-    for entry in fold(WORDS).split(","):
+    for entry in WORDS.split(","):
         word, *translations = entry.split()
         token = word_token(word)
         for translation in translations:

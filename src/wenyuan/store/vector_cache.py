@@ -129,8 +129,9 @@ def _load(tx: Reading, generation: IndexGeneration, change_number: int) -> _Load
     packed = {one.document_id: one.packed is not None for one in live}
     table = CodeTable.with_room_for(sum(one.packed or 0 for one in live), generation.dimensions)
     loaded = _Loaded(change_number, table, {}, packed)
-    for batch in _batches(tx, generation, live):
-        loaded.append(batch)
+    document_of = {one.revision_id: one.document_id for one in live}
+    for rows in vectors.all_packed_codes(tx, generation.id, generation.dimensions):
+        loaded.append([(document_of[one], (keys, codes)) for one, keys, codes in rows if one in document_of])
     return loaded
 
 

@@ -15,11 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wenyuan.store.database import Reading, Writing
+from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.types import ModelIdentity
 
 SEGMENT_CHUNKS = 4096
 """How many chunks share one packed row of codes."""
+
+_READ_AT_ONCE = 256
+
+PackedCodes = tuple[str, NDArray[np.int64], NDArray[np.int8]]
+"""A revision, some of its chunk keys, and their codes of shape (keys, dimensions)."""
 
 _PACKED = (
     "LEFT JOIN revision_indexes AS x ON x.revision_id = d.serving_revision_id "
@@ -179,23 +184,35 @@ def live_documents(
     return [LiveDocument(*row) for row in rows]
 
 
-def packed_codes(
-    tx: Reading, generation_id: str, revision_ids: Sequence[str], dimensions: int
-) -> list[tuple[str, NDArray[np.int64], NDArray[np.int8]]]:
-    """What is packed of revisions, as (revision, chunk keys, codes), in no order."""
+def packed_codes(tx: Reading, generation_id: str, revision_ids: Sequence[str], dimensions: int) -> list[PackedCodes]:
+    """What is packed of revisions, in no order."""
     rows = tx.all(
         "SELECT v.revision_id, v.chunk_keys, v.codes FROM json_each(:revisions) AS j CROSS JOIN vector_codes AS v "
         "WHERE v.generation_id = :generation_id AND v.revision_id = j.value",
         {"generation_id": generation_id, "revisions": json.dumps(revision_ids)},
     )
-    return [
-        (
-            str(revision_id),
-            np.frombuffer(keys, dtype=np.int64),
-            np.frombuffer(codes, dtype=np.int8).reshape(-1, dimensions),
-        )
-        for revision_id, keys, codes in rows
-    ]
+    return [_packed(row, dimensions) for row in rows]
+
+
+def all_packed_codes(tx: Reading, generation_id: str, dimensions: int) -> Iterator[list[PackedCodes]]:
+    """What is packed of every revision, live or not, some at a time: it is megabytes, and read to be copied."""
+    last: tuple[str, int] = ("", 0)
+    while rows := tx.all(
+        "SELECT revision_id, chunk_keys, codes, segment FROM vector_codes WHERE generation_id = :generation_id "
+        "AND (revision_id, segment) > (:revision_id, :segment) ORDER BY revision_id, segment LIMIT :limit",
+        {"generation_id": generation_id, "revision_id": last[0], "segment": last[1], "limit": _READ_AT_ONCE},
+    ):
+        yield [_packed(row[:3], dimensions) for row in rows]
+        last = (rows[-1][0], rows[-1][3])
+
+
+def _packed(row: Row, dimensions: int) -> PackedCodes:
+    revision_id, keys, codes = row
+    return (
+        str(revision_id),
+        np.frombuffer(keys, dtype=np.int64),
+        np.frombuffer(codes, dtype=np.int8).reshape(-1, dimensions),
+    )
 
 
 def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
