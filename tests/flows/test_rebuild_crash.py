@@ -16,7 +16,14 @@ from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
 
-_DRAIN = "import sys, wenyuan as wy\nwith wy.open(sys.argv[1], create=False) as library: library.drain()"
+# A worker killed before it got anywhere has had its attempt, and on a busy machine many are.
+_ENVIRONMENT = {"WENYUAN_WORKER_MAX_ATTEMPTS": "1000"}
+_DRAIN = f"""
+import sys, wenyuan as wy
+with wy.open(sys.argv[1], create=False, environment={_ENVIRONMENT!r}) as library:
+    print("ready", flush=True)
+    library.drain()
+"""
 _MOST_KILLS = 60
 _PATIENCE_SECONDS = 120.0
 
@@ -26,7 +33,7 @@ def test_killed_again_and_again_while_everything_is_made_anew(tmp_path: Path) ->
     home = tmp_path / "library"
     with serving() as first, serving(dimensions=96) as second:
         configure(home, {"a": first, "b": second}, "a")
-        with wy.open(home) as library:
+        with wy.open(home, environment=_ENVIRONMENT) as library:
             library.add_texts(wy.TextToAdd(_text(n, randomness), f"{n:02d}") for n in range(24))
             library.rebuilds.begin("default", embedding_model="b", chunking=ChunkingConfig(100, 0))
             kills = 0
@@ -34,7 +41,7 @@ def test_killed_again_and_again_while_everything_is_made_anew(tmp_path: Path) ->
                 with library._database.read() as tx:
                     stored = {bytes(row[0]) for row in tx.all("SELECT input_hash FROM vectors WHERE model_key = 2")}
                 before = len(second.inputs)
-                kills += _work_and_kill(home, randomness.uniform(0.5, 1.2))
+                kills += _work_and_kill(home, randomness.uniform(0.1, 0.8))
                 again = {input_hash(text) for text in second.inputs[before:]} & stored
                 assert again == set(), "what was committed before the kill was embedded again"
                 _all_of_it_is_found(library, randomness.sample(range(24), 4))
@@ -63,7 +70,11 @@ def _all_of_it_is_found(library: Library, numbers: Iterable[int]) -> None:
 
 def _work_and_kill(home: Path, after: float) -> bool:
     """Let a process work for a while and kill it; False when it had ended by itself."""
-    worker = subprocess.Popen([sys.executable, "-c", _DRAIN, str(home)], stderr=subprocess.PIPE)
+    worker = subprocess.Popen(
+        [sys.executable, "-c", _DRAIN, str(home)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert worker.stdout is not None
+    worker.stdout.readline()
     try:
         _, errors = worker.communicate(timeout=after)
     except subprocess.TimeoutExpired:
