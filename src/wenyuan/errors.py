@@ -584,6 +584,39 @@ class LibraryDamaged(StorageError):
     hint = "Stop every program that uses it and restore a backup; `wenyuan check` tells more."
 
 
+class DatabaseUnreachable(StorageError):
+    """Worth trying again later: nothing was half done."""
+
+    code = "database-unreachable"
+    sentence = "The database {path} cannot be reached: {reason}."
+    hint = "Start it, or wait for it; work continues by itself when it answers again."
+    retryable = True
+
+
+class DatabaseRefused(StorageError):
+    code = "database-refused"
+    sentence = "The database {path} refuses this: {reason}."
+    hint = "Check the address, its user and password, and what that user may do in this database."
+
+
+class DatabaseUnsuitable(StorageError):
+    code = "database-unsuitable"
+    sentence = "The database {path} cannot hold a library: {reason}."
+    hint = "{remedy}"
+
+
+class MigrationNeeded(StorageError):
+    code = "migration-needed"
+    sentence = "The library in {path} has schema {found}; this program works with {known}."
+    hint = "Run `wenyuan migrate` once, while no older program works in it, then start this one again."
+
+
+class NotWithPostgres(RequestError):
+    code = "not-with-postgresql"
+    sentence = "{what} is not possible for a library in PostgreSQL."
+    hint = "{remedy}"
+
+
 class BackupInvalid(StorageError):
     code = "backup-invalid"
     sentence = "{path} is not a whole backup: {reason}."

@@ -1,28 +1,47 @@
-"""An empty library, and a small disk, for every test that asks for one."""
+"""An empty library on either database, and a small disk, for every test that asks for one."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
+from typing import cast
 
 import pytest
 
+from tests.postgres_server import library_database
 from tests.store.library_builder import LibraryBuilder, build_library
 from wenyuan.store.sqlite import SqliteDatabase
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Whatever asks for a library is tested on both databases, unless it says that it is about SQLite."""
+    if "kind" in metafunc.fixturenames:
+        only_sqlite = metafunc.definition.get_closest_marker("only_sqlite") is not None
+        metafunc.parametrize("kind", ["sqlite"] if only_sqlite else ["sqlite", "postgresql"], indirect=True)
+
+
 @pytest.fixture
-def library(tmp_path: Path) -> Iterator[LibraryBuilder]:
-    built = build_library(tmp_path)
-    yield built
-    built.database.close()
+def kind(request: pytest.FixtureRequest) -> str:
+    asked: str = request.param
+    return asked
+
+
+@pytest.fixture
+def library(kind: str, tmp_path: Path) -> Iterator[LibraryBuilder]:
+    with ExitStack() as stack:
+        url = stack.enter_context(library_database()) if kind == "postgresql" else ""
+        built = build_library(tmp_path, url=url)
+        stack.callback(built.database.close)
+        yield built
 
 
 @pytest.fixture
 def database(library: LibraryBuilder) -> SqliteDatabase:
-    return library.database
+    # What the two have in common is what tests of both may use.
+    return cast(SqliteDatabase, library.database)
 
 
 @pytest.fixture

@@ -17,8 +17,9 @@ from wenyuan.language.keys import document_keys
 from wenyuan.rules.embedding_input import embedding_input, input_hash
 from wenyuan.store import chunks, documents, fields, indexes, knowledge_bases, migrate, queue, vectors
 from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.database import LibraryDatabase
+from wenyuan.store.postgresql.opening import open_postgres
 from wenyuan.store.rows import to_json
-from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.types import (
     LOCAL_PRINCIPAL,
     Anchor,
@@ -70,7 +71,7 @@ class Added:
 @dataclass
 class LibraryBuilder:
     folder: Path
-    database: SqliteDatabase
+    database: LibraryDatabase
     blobs: BlobDirectory
     _serial: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -216,9 +217,13 @@ class LibraryBuilder:
         return found
 
 
-def build_library(folder: Path, lock_seconds: float = 10.0) -> LibraryBuilder:
-    """An empty library in a folder."""
-    database = migrate.open_database(folder, lock_seconds)
+def build_library(folder: Path, lock_seconds: float = 10.0, url: str = "") -> LibraryBuilder:
+    """An empty library in a folder, or in the PostgreSQL database at an address."""
+    database: LibraryDatabase
+    if url:
+        database = open_postgres(url, lock_seconds, create=True)
+    else:
+        database = migrate.open_database(folder, lock_seconds)
     blobs = BlobDirectory(folder / "blobs")
     blobs.create()
     return LibraryBuilder(folder, database, blobs)

@@ -13,8 +13,7 @@ from wenyuan.flows.priorities import PRIORITY_INGEST
 from wenyuan.store import documents, queue, repairing
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import Violation
-from wenyuan.store.database import Writing
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase, Writing
 from wenyuan.types import LOCAL_PRINCIPAL, Notice, Problem
 
 GONE = "blob-missing"
@@ -24,7 +23,7 @@ GONE = "blob-missing"
 class Repairing:
     """What repairing needs."""
 
-    database: SqliteDatabase
+    database: LibraryDatabase
     blobs: BlobDirectory
     new_id: Callable[[str], str]
 

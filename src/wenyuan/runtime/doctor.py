@@ -33,8 +33,8 @@ from wenyuan.runtime.models import Models, cache_directory
 from wenyuan.runtime.rebuild_views import latest_rebuild
 from wenyuan.runtime.upkeep import Finding, Severity, behind
 from wenyuan.store import indexes, journal, knowledge_bases, migrate, queue
-from wenyuan.store.database import Database
-from wenyuan.store.sqlite import SqliteDatabase, sqlite_version
+from wenyuan.store.database import Database, LibraryDatabase
+from wenyuan.store.sqlite import sqlite_version
 from wenyuan.types import LOCAL_PRINCIPAL, KnowledgeBase, Scope
 
 _LITTLE_SPACE, _NO_SPACE = 1 << 30, 64 << 20
@@ -59,7 +59,7 @@ def examine(path: str | os.PathLike[str], environment: Mapping[str, str] | None 
         return [*told, _error(error), *machine]
 
 
-def doctor(path: Path, settings: Settings, database: SqliteDatabase, models: Models) -> list[Finding]:
+def doctor(path: Path, settings: Settings, database: LibraryDatabase, models: Models) -> list[Finding]:
     """What the library runs on and with; calls no model and no network."""
     return [
         *_machine(),

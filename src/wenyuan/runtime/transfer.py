@@ -20,7 +20,7 @@ from wenyuan.flows.embed import fingerprint
 from wenyuan.identifiers import new_id
 from wenyuan.runtime.models import Models
 from wenyuan.store.blobs import BlobDirectory
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import KnowledgeBase
 from wenyuan.worker import WorkerName, worker_name
 
@@ -36,7 +36,7 @@ class Transfers:
     def __init__(
         self,
         folder: Path,
-        database: SqliteDatabase,
+        database: LibraryDatabase,
         blobs: BlobDirectory,
         settings: Settings,
         models: Models,

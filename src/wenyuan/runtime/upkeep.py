@@ -14,8 +14,7 @@ from wenyuan.store import knowledge_bases
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import Violation, check_library
 from wenyuan.store.checking.invariants import DATABASE_SOUND
-from wenyuan.store.database import Database, Reading
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import Database, LibraryDatabase, Reading
 from wenyuan.types import LOCAL_PRINCIPAL, Scope
 
 Severity = Literal["ok", "warning", "error"]
@@ -33,7 +32,7 @@ class Finding:
     hint: str = ""
 
 
-def check(database: SqliteDatabase, blobs: BlobDirectory, *, deep: bool = False) -> list[Finding]:
+def check(database: LibraryDatabase, blobs: BlobDirectory, *, deep: bool = False) -> list[Finding]:
     """Every invariant of a library that does not hold; nothing is changed.
 
     If `deep`, every stored byte is read, and every passage is read again by today's rules.
@@ -54,7 +53,7 @@ class Repaired:
 
 
 def repair(
-    database: SqliteDatabase,
+    database: LibraryDatabase,
     blobs: BlobDirectory,
     *,
     deep: bool,
@@ -81,7 +80,7 @@ def repair(
     return Repaired(tuple(mended), tuple(beyond), tuple(check(database, blobs, deep=deep)))
 
 
-def _read_again(database: SqliteDatabase) -> None:
+def _read_again(database: LibraryDatabase) -> None:
     with database.read() as tx:
         bases = knowledge_bases.permitted(tx, Scope(LOCAL_PRINCIPAL))
     for base in bases:

@@ -36,7 +36,7 @@ from wenyuan.runtime.models import Models
 from wenyuan.runtime.sources import Sources
 from wenyuan.store import journal, migrate
 from wenyuan.store.blobs import BlobDirectory
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import JobKind
 from wenyuan.worker import Perform, Worker, WorkerLimits, WorkerName, worker_name
 
@@ -55,7 +55,7 @@ class Workers:
 
     path: Path
     settings: Settings
-    database: SqliteDatabase
+    database: LibraryDatabase
     blobs: BlobDirectory
     models: Models
     knowledge_bases: KnowledgeBases

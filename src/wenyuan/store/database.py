@@ -11,8 +11,9 @@ runs in as its first argument.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -80,6 +81,41 @@ class Database(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+class LibraryDatabase(Database, Protocol):
+    """The database of a whole library, with what looking after it asks besides."""
+
+    @property
+    def traces(self) -> LibraryDatabase: ...
+
+    def exists(self) -> bool:
+        """Whether it was made yet; traces are when the first one is kept."""
+        ...
+
+    def size(self) -> int:
+        """Bytes that it takes."""
+        ...
+
+    def integrity_problems(self) -> list[str]:
+        """The database's own verdict on its files; empty when they are sound."""
+        ...
+
+    def orphans(self) -> list[tuple[str, str, int]]:
+        """Rows whose owner is gone although a foreign key names it, as (table, owner's table, how many)."""
+        ...
+
+    def drop_orphans(self, table: str) -> int:
+        """Delete those rows of a table, and return how many there were."""
+        ...
+
+    def indexed_tokens(self, number: int) -> Iterator[tuple[int, str, str]]:
+        """Every token in a lexical index, as often as it stands there, as (chunk key, field, token)."""
+        ...
+
+    def set_aside(self) -> Path:
+        """Rename what is damaged, so that a new one is made when it is next used."""
+        ...
 
 
 class LexicalIndex(Protocol):

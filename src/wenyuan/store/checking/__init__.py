@@ -27,8 +27,7 @@ from wenyuan.store.checking.invariants import (
 )
 from wenyuan.store.checking.rows import ROW_CHECKS
 from wenyuan.store.checking.texts import check_texts
-from wenyuan.store.database import Reading
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase, Reading
 
 __all__ = ["Violation", "check_library"]
 
@@ -37,7 +36,7 @@ _FULL_TEXT = re.compile(r"fts5.*\blexical_(\d+)\b", re.IGNORECASE)
 
 
 def check_library(
-    database: SqliteDatabase, blobs: BlobDirectory | None, *, deep: bool = False, most: int = _MOST_TOLD
+    database: LibraryDatabase, blobs: BlobDirectory | None, *, deep: bool = False, most: int = _MOST_TOLD
 ) -> Iterator[Violation]:
     """Every invariant that does not hold, the first `most` of each; of a damaged database file, only that.
 
@@ -84,26 +83,26 @@ def _told(look: Callable[[], Iterator[Violation]], most: int) -> Iterator[Violat
 
 
 def _rows(
-    database: SqliteDatabase, check: Callable[[Reading, int], Iterator[Violation]], most: int
+    database: LibraryDatabase, check: Callable[[Reading, int], Iterator[Violation]], most: int
 ) -> Iterator[Violation]:
     with database.read() as tx:
         found = list(islice(check(tx, most), most))
     yield from found
 
 
-def _full_text(database: SqliteDatabase, numbers: set[str]) -> Iterator[Violation]:
+def _full_text(database: LibraryDatabase, numbers: set[str]) -> Iterator[Violation]:
     """Full-text indexes that SQLite itself finds inconsistent; they can be made again from the passages."""
     for _, number, _, name in active(database, "lexical"):
         if str(number) in numbers:
             yield LEXICAL_KEPT.violated(name=name, number=number, reason="it contradicts itself.")
 
 
-def _traces(database: SqliteDatabase) -> Iterator[Violation]:
+def _traces(database: LibraryDatabase) -> Iterator[Violation]:
     # Until the first search there is no such file.
     if database.traces.exists():
         yield from (TRACES_SOUND.violated(reason=reason) for reason in database.traces.integrity_problems())
 
 
-def _orphans(database: SqliteDatabase) -> Iterator[Violation]:
+def _orphans(database: LibraryDatabase) -> Iterator[Violation]:
     for table, parent, count in database.orphans():
         yield ROWS_OWNED.violated(table=table, parent=parent, count=count)

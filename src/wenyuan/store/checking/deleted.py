@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from wenyuan.store import disabled_passages, erasures
 from wenyuan.store.checking.invariants import Invariant, Violation
-from wenyuan.store.database import Database, Reading
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import Database, LibraryDatabase, Reading
 
 _TRACES_AT_ONCE = 200
 _PASSAGES_AT_ONCE = 1000
@@ -33,7 +32,7 @@ PASSAGES_SWITCHED = Invariant(
 )
 
 
-def check_deleted(database: SqliteDatabase) -> Iterator[Violation]:
+def check_deleted(database: LibraryDatabase) -> Iterator[Violation]:
     with database.read() as tx:
         row = tx.first(
             "SELECT count(*) FROM erasures WHERE since = 0 AND NOT EXISTS (SELECT 1 FROM jobs "

@@ -16,14 +16,13 @@ from wenyuan.language.vocabulary import Vocabulary
 from wenyuan.store import documents, knowledge_bases, rereading
 from wenyuan.store.checking.indexes import active
 from wenyuan.store.checking.invariants import KEYS_TRUE, POSTINGS_TRUE, Violation
-from wenyuan.store.database import Reading
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase, Reading
 from wenyuan.types import Key, Posting
 
 _CHUNKS_AT_ONCE = 200
 
 
-def check_derived(database: SqliteDatabase) -> Iterator[Violation]:
+def check_derived(database: LibraryDatabase) -> Iterator[Violation]:
     """Compare words and keys with the passages they were read from, document by document."""
     for generation_id, number, knowledge_base_id, _ in active(database, "lexical"):
         with database.read() as tx:
