@@ -17,6 +17,7 @@ from typing import IO
 
 from wenyuan.errors import (
     AttemptsExhausted,
+    DatabaseUnreachable,
     DiskFull,
     JobCancelled,
     LeaseLost,
@@ -48,7 +49,14 @@ _ASKED_PATIENCE_MS = 60_000
 _FAILED_PATIENCE_MS = 3_000
 
 
-_NOBODYS_FAULT = (WorkerStopping, ProviderUnavailable, DiskFull, LibraryLocked, LibraryReadOnly)
+_NOBODYS_FAULT = (
+    WorkerStopping,
+    ProviderUnavailable,
+    DatabaseUnreachable,
+    DiskFull,
+    LibraryLocked,
+    LibraryReadOnly,
+)
 """What keeps a worker from its jobs without any of them being to blame."""
 
 

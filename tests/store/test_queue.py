@@ -144,6 +144,7 @@ def test_threads_never_claim_the_same_job(library: LibraryBuilder) -> None:
     assert sorted(claimed) == sorted(jobs)
 
 
+@pytest.mark.only_sqlite
 def test_processes_never_claim_the_same_job(library: LibraryBuilder) -> None:
     jobs = [library.enqueue("ingest", str(number), "kb", priority=number % 3) for number in range(150)]
     path = library.folder / "wenyuan.db"
@@ -223,6 +224,7 @@ def test_what_a_late_worker_hands_back_stays_with_its_new_holder(library: Librar
     assert _job(library.database, new.job.id) == new.job
 
 
+@pytest.mark.only_sqlite
 def test_a_job_whose_process_was_killed_is_taken_over(library: LibraryBuilder) -> None:
     job_id = library.enqueue("ingest", "a", "kb")
     with other_process(claim_and_die, library.folder / "wenyuan.db") as other:

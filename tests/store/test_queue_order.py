@@ -11,6 +11,7 @@ from tests.store.library_builder import LibraryBuilder
 from wenyuan.errors import RateLimited
 from wenyuan.rules.pacing import Bucket, Pace
 from wenyuan.store import limits, queue
+from wenyuan.store.postgresql.database import PostgresTransaction
 from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
 from wenyuan.types import LOCAL_PRINCIPAL, Job, JobKind, Lease
 
@@ -81,7 +82,8 @@ class Clock:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.now = 1_800_000_000_000
-        monkeypatch.setattr(SqliteTransaction, "now", property(lambda _: self.now))
+        for kind in (SqliteTransaction, PostgresTransaction):
+            monkeypatch.setattr(kind, "now", property(lambda _: self.now))
 
 
 @pytest.fixture
@@ -319,6 +321,7 @@ def _steps(database: SqliteDatabase, work: Callable[[], object]) -> int:
     return steps
 
 
+@pytest.mark.only_sqlite
 @pytest.mark.parametrize("state", ["queued", "waiting", "behind a closed gate"])
 def test_a_claim_costs_the_same_however_many_jobs_there_are(jobs: Queue, state: str) -> None:
     costs: list[int] = []

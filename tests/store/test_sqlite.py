@@ -24,6 +24,8 @@ from wenyuan.errors import (
 from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
 from wenyuan.types import Posting
 
+pytestmark = pytest.mark.only_sqlite
+
 _COUNTERS = 4
 """How many counters a new library has."""
 _COUNT = "SELECT value FROM counters WHERE name = 'chunk'"

@@ -15,7 +15,7 @@ from types import TracebackType
 from typing import Any
 
 from wenyuan.config import FILE_NAME, Settings, load_settings
-from wenyuan.errors import InvalidValue, LibraryNotFound, LibraryReadOnly, NotALibrary
+from wenyuan.errors import InvalidValue, LibraryNotFound, LibraryReadOnly, NotALibrary, NotWithPostgres
 from wenyuan.flows.answer import answer
 from wenyuan.flows.backup import Copying
 from wenyuan.flows.gather import Gathering, gather
@@ -42,6 +42,8 @@ from wenyuan.runtime.upkeep import Finding, Repaired, check, repair
 from wenyuan.runtime.workers import Workers
 from wenyuan.store import journal, migrate
 from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.database import LibraryDatabase
+from wenyuan.store.opening import is_address, migrate_postgres, open_postgres
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import (
@@ -68,16 +70,21 @@ class AddReport:
 def open_library(
     path: str | os.PathLike[str],
     *,
+    blobs: str | os.PathLike[str] | None = None,
     create: bool = True,
     environment: Mapping[str, str] | None = None,
     today: Callable[[], datetime.date] = datetime.date.today,
 ) -> Library:
     """Open the library in a folder, making it (and its default knowledge base) where there is none.
 
-    Migrates an older database by itself. Raises `LibraryNotFound` (with `create=False`),
-    `NotALibrary` for a folder that holds something else, `LibraryNewer`, `LibraryReadOnly`,
-    `LibraryDamaged` or `ConfigurationInvalid`.
+    Migrates an older database by itself. A `postgresql://` address names a library in PostgreSQL; then
+    `blobs` is the folder of its files, its settings and what its workers share, and an older one waits
+    for `migrate`. Raises `LibraryNotFound` (with `create=False`), `NotALibrary` for a folder that holds
+    something else, `LibraryNewer`, `LibraryReadOnly`, `LibraryDamaged`, `ConfigurationInvalid`, and of
+    PostgreSQL `MigrationNeeded`, `DatabaseUnreachable`, `DatabaseRefused` or `DatabaseUnsuitable`.
     """
+    if is_address(path):
+        return _open_address(str(path), blobs, create, os.environ if environment is None else environment, today)
     folder = Path(path).expanduser().absolute()
     database_file = folder / "wenyuan.db"
     if not database_file.exists():
@@ -87,7 +94,7 @@ def open_library(
     settings = load_settings(folder, os.environ if environment is None else environment)
     database = migrate.open_database(folder, settings.worker.lock_seconds)
     try:
-        library = Library(folder, settings, database, today)
+        library = Library(folder, settings, database, folder / "blobs", today)
         library.knowledge_bases.ensure_default()
     except BaseException:
         database.close()
@@ -95,16 +102,49 @@ def open_library(
     return library
 
 
+def _open_address(
+    address: str,
+    blobs: str | os.PathLike[str] | None,
+    create: bool,
+    environment: Mapping[str, str],
+    today: Callable[[], datetime.date],
+) -> Library:
+    if blobs is None:
+        raise InvalidValue(what="The folder of files", value=blobs, reason="a library in PostgreSQL needs one")
+    folder = Path(blobs).expanduser().absolute()
+    settings = load_settings(folder, environment)
+    database = open_postgres(address, settings.worker.lock_seconds, create=create)
+    try:
+        library = Library(folder, settings, database, folder, today)
+        library.knowledge_bases.ensure_default()
+    except BaseException:
+        database.close()
+        raise
+    return library
+
+
+def migrate_library(address: str, environment: Mapping[str, str] | None = None) -> int:
+    """Bring a library in PostgreSQL to the schema of this program, or make it one, and return its number."""
+    # How long to wait for those who write is all that matters of the settings.
+    settings = load_settings(Path("none"), os.environ if environment is None else environment)
+    return migrate_postgres(address, settings.worker.lock_seconds)
+
+
 class Library:
     """Knowledge bases, their documents, and the questions asked of them; threads may share it."""
 
     def __init__(
-        self, path: Path, settings: Settings, database: SqliteDatabase, today: Callable[[], datetime.date]
+        self,
+        path: Path,
+        settings: Settings,
+        database: LibraryDatabase,
+        blobs: Path,
+        today: Callable[[], datetime.date],
     ) -> None:
         self.path = path
         self.settings = settings
         self._database = database
-        self._blobs = BlobDirectory(path / "blobs")
+        self._blobs = BlobDirectory(blobs)
         self._blobs.create()
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
         self.models = Models(settings)
@@ -330,8 +370,11 @@ class Library:
         Into a folder that holds a backup, only what is new is copied. What was written is read back
         and checked, unless it is to be `quick`. Raises `FolderNotEmpty`, `BackupBusy`,
         `BackupUnreadable`, `DiskFull`, `LibraryReadOnly` or `LibraryDamaged`; then the backup that was
-        there before is as it was.
+        there before is as it was. Raises `NotWithPostgres` for a library in PostgreSQL.
         """
+        if not isinstance(self._database, SqliteDatabase):
+            remedy = "Copy it with pg_dump, and then the folder of its files; docs/how-to-postgresql.md shows how."
+            raise NotWithPostgres(what="A backup by this program", remedy=remedy)
         return backup(self.path, self._database, self._blobs, _program(), target, quick=quick, watch=watch)
 
     def doctor(self) -> list[Finding]:
