@@ -12,6 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psycopg
+
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.store.old_libraries import SCHEMAS, unpack
@@ -21,7 +23,7 @@ from wenyuan.types import ChunkingConfig
 
 _WORK = """
 import sys, wenyuan as wy
-with wy.open(sys.argv[1], create=False) as library:
+with wy.open(sys.argv[1], blobs=sys.argv[2] or None, create=False) as library:
     print("ready", flush=True)
     library.work()
 """
@@ -30,7 +32,7 @@ import sys, wenyuan as wy
 with wy.open(sys.argv[1], create=False) as library:
     print("ready", flush=True)
     while True:
-        library.backup(sys.argv[2], quick=True)
+        library.backup(sys.argv[3], quick=True)
 """
 _OPEN = """
 import sys, wenyuan as wy
@@ -66,9 +68,13 @@ class Damage:
 
 @dataclass
 class _Trial:
-    """A library with its model, and the words that its files hold."""
+    """A library with its model, and the words that its files hold.
 
-    home: Path
+    Workers find it at `address`, and where that is a database, its files in `blobs`.
+    """
+
+    address: str
+    blobs: str
     notes: Path
     library: Library
     server: EmbeddingServer
@@ -97,15 +103,17 @@ class _Trial:
 
 
 @contextmanager
-def _trial(folder: Path, seed: int) -> Iterator[_Trial]:
+def _trial(folder: Path, seed: int, database: str = "") -> Iterator[_Trial]:
+    """`database` is the address of a PostgreSQL database; without one, the library is in a folder."""
     home, notes = folder / "library", folder / "notes"
     home.mkdir(parents=True)
     notes.mkdir()
     began = time.perf_counter()
     with serving() as server:
         (home / "wenyuan.toml").write_text(server.settings() + _SETTINGS, "utf-8")
-        with wy.open(home) as library:
-            trial = _Trial(home, notes, library, server, random.Random(seed))
+        blobs = str(home) if database else ""
+        with wy.open(database or home, blobs=blobs or None) as library:
+            trial = _Trial(database or str(home), blobs, notes, library, server, random.Random(seed))
             yield trial
             trial.damage.seconds = time.perf_counter() - began
 
@@ -113,14 +121,14 @@ def _trial(folder: Path, seed: int) -> Iterator[_Trial]:
 # --- What is done to workers ---------------------------------------------------------------------
 
 
-def crash_again_and_again(folder: Path, kills: int, processes: int, seed: int) -> Damage:
+def crash_again_and_again(folder: Path, kills: int, processes: int, seed: int, database: str = "") -> Damage:
     """Ingest and embed with `processes` workers at once, killing one every few hundred milliseconds.
 
     Batches that were committed when a worker died must not be sent to the model again.
     """
-    with _trial(folder, seed) as trial:
+    with _trial(folder, seed, database) as trial:
         trial.add(_FILES_AT_ONCE)
-        workers = [_start(trial.home) for _ in range(processes)]
+        workers = [_start(trial) for _ in range(processes)]
         try:
             while trial.damage.kills < kills:
                 trial.keep_busy()
@@ -130,21 +138,21 @@ def crash_again_and_again(folder: Path, kills: int, processes: int, seed: int) -
                 again = {input_hash(text) for text in trial.server.inputs[before:]} & stored
                 trial.damage.embedded_again += len(again)
                 trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
-                workers[victim] = _start(trial.home)
+                workers[victim] = _start(trial)
         finally:
             _end_all(workers)
         return trial.judge()
 
 
-def stop_again_and_again(folder: Path, stops: int, seed: int) -> Damage:
+def stop_again_and_again(folder: Path, stops: int, seed: int, database: str = "") -> Damage:
     """Stop one of two workers (SIGSTOP) for longer than its lease, and let it go on (SIGCONT).
 
     What it had in its hands belongs to the other by then. A text that it was about to send may be
     sent once more, and is counted; nothing of what comes back may be stored.
     """
-    with _trial(folder, seed) as trial:
+    with _trial(folder, seed, database) as trial:
         trial.add(_FILES_AT_ONCE)
-        workers = [_start(trial.home) for _ in range(2)]
+        workers = [_start(trial) for _ in range(2)]
         try:
             while trial.damage.kills < stops:
                 trial.keep_busy()
@@ -163,9 +171,31 @@ def stop_again_and_again(folder: Path, stops: int, seed: int) -> Damage:
         return trial.judge()
 
 
-def delete_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
+def cut_again_and_again(folder: Path, cuts: int, seed: int, database: str) -> Damage:
+    """Cut every connection of two workers to a PostgreSQL server, in the middle of whatever they do.
+
+    They live, and connect again. What was being committed is there or not, and done again if not.
+    """
+    cut = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = 'cut'"
+    with _trial(folder, seed, database) as trial, psycopg.connect(database, autocommit=True) as connection:
+        trial.add(_FILES_AT_ONCE)
+        trial.address = f"{database}&application_name=cut"
+        workers = [_start(trial) for _ in range(2)]
+        try:
+            while trial.damage.kills < cuts:
+                trial.keep_busy()
+                time.sleep(trial.randomness.uniform(0.05, 0.6))
+                trial.damage.kills += connection.execute(cut).fetchone() != (0,)
+                trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
+            assert [worker.poll() for worker in workers] == [None, None]
+        finally:
+            _end_all(workers)
+        return trial.judge()
+
+
+def delete_again_and_again(folder: Path, kills: int, seed: int, database: str = "") -> Damage:
     """Delete documents and add some again while the worker that purges them is killed again and again."""
-    with _trial(folder, seed) as trial:
+    with _trial(folder, seed, database) as trial:
         trial.add(_FILES_AT_ONCE)
         trial.library.drain()
         while trial.damage.kills < kills:
@@ -173,18 +203,18 @@ def delete_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
             for name in gone:
                 trial.library.documents.delete(str(trial.notes / name))
                 trial.damage.wrongly_visible += _is_found(trial.library, trial.sources[name][0])
-            trial.damage.kills += _kill(_start(trial.home), trial.randomness.uniform(0.05, 0.6))
+            trial.damage.kills += _kill(_start(trial), trial.randomness.uniform(0.05, 0.6))
             trial.damage.wrongly_visible += sum(_is_found(trial.library, trial.sources[name][0]) for name in gone)
             trial.library.add(*(trial.notes / name for name in gone), wait=False)
         return trial.judge()
 
 
-def rebuild_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
+def rebuild_again_and_again(folder: Path, kills: int, seed: int, database: str = "") -> Damage:
     """Build a knowledge base's indexes anew, cut otherwise each time, while the workers are killed.
 
     What answers is the old index or the new one, whole.
     """
-    with _trial(folder, seed) as trial:
+    with _trial(folder, seed, database) as trial:
         trial.add(_FILES_AT_ONCE)
         trial.library.drain()
         columns = 400
@@ -192,7 +222,7 @@ def rebuild_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
             if not trial.library.jobs.list(only_live=True, limit=1):
                 columns = 1200 - columns
                 trial.library.rebuilds.begin("default", chunking=ChunkingConfig(columns, 0))
-            trial.damage.kills += _kill(_start(trial.home), trial.randomness.uniform(0.05, 0.6))
+            trial.damage.kills += _kill(_start(trial), trial.randomness.uniform(0.05, 0.6))
             trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
         return trial.judge()
 
@@ -204,12 +234,12 @@ def back_up_again_and_again(folder: Path, kills: int, seed: int) -> Damage:
         trial.add(_FILES_AT_ONCE)
         trial.library.drain()
         trial.library.backup(target, quick=True)
-        worker = _start(trial.home)
+        worker = _start(trial)
         try:
             while trial.damage.kills < kills:
                 trial.keep_busy()
                 after = trial.randomness.uniform(0.02, 0.4)
-                trial.damage.kills += _kill(_start(trial.home, _BACK_UP, str(target)), after)
+                trial.damage.kills += _kill(_start(trial, _BACK_UP, str(target)), after)
                 if trial.damage.kills % 10 == 0:
                     trial.damage.findings += _restored(target, folder / f"restored{trial.damage.kills}")
         finally:
@@ -255,9 +285,10 @@ def _opened(home: Path) -> tuple[set[str], set[str]]:
         return names, {one.code for one in library.check() if one.severity != "ok"}
 
 
-def _start(home: Path, what: str = _WORK, *arguments: str) -> subprocess.Popen[bytes]:
+def _start(trial: _Trial, what: str = _WORK, *arguments: str) -> subprocess.Popen[bytes]:
     """A worker that is about to take its first job, or another program that is about to begin."""
-    worker = subprocess.Popen([sys.executable, "-c", what, str(home), *arguments], stdout=subprocess.PIPE)
+    command = [sys.executable, "-c", what, trial.address, trial.blobs, *arguments]
+    worker = subprocess.Popen(command, stdout=subprocess.PIPE)
     assert worker.stdout is not None
     assert worker.stdout.readline() == b"ready\n"
     return worker
@@ -349,3 +380,15 @@ SCENARIOS: Mapping[str, Callable[[Path, int], Damage]] = {
     "SIGSTOP for longer than the lease, 2 workers": lambda folder, times: stop_again_and_again(folder, times, seed=4),
 }
 """What is done to workers, so many times, in a folder."""
+
+ON_POSTGRESQL: Mapping[str, Callable[[Path, int, str], Damage]] = {
+    "kill -9, 1 worker": lambda folder, times, at: crash_again_and_again(folder, times, 1, 1, at),
+    "kill -9, 3 workers": lambda folder, times, at: crash_again_and_again(folder, times, 3, 3, at),
+    "kill -9 while deleting and adding again": lambda folder, times, at: delete_again_and_again(folder, times, 5, at),
+    "kill -9 while rebuilding": lambda folder, times, at: rebuild_again_and_again(folder, times, 6, at),
+    "SIGSTOP for longer than the lease, 2 workers": lambda folder, times, at: stop_again_and_again(
+        folder, times, 4, at
+    ),
+    "connections cut, 2 workers": lambda folder, times, at: cut_again_and_again(folder, times, 7, at),
+}
+"""What is done to workers, so many times, with their files in a folder and the rest at an address."""

@@ -25,7 +25,7 @@ from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import deleted, invariants
 from wenyuan.store.checking import indexes as checking_indexes
 from wenyuan.store.checking.invariants import Invariant
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import ChunkingConfig, Posting
 
 _DAY_SECONDS = 24 * 3600
@@ -50,7 +50,7 @@ class Sound:
         return self.home / "wenyuan.db"
 
     @property
-    def database(self) -> SqliteDatabase:
+    def database(self) -> LibraryDatabase:
         return self.library._database
 
     @property

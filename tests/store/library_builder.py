@@ -18,8 +18,10 @@ from wenyuan.rules.embedding_input import embedding_input, input_hash
 from wenyuan.store import chunks, documents, fields, indexes, knowledge_bases, migrate, queue, vectors
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import LibraryDatabase
+from wenyuan.store.postgresql.database import PostgresDatabase
 from wenyuan.store.postgresql.opening import open_postgres
 from wenyuan.store.rows import to_json
+from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.types import (
     LOCAL_PRINCIPAL,
     Anchor,
@@ -74,6 +76,19 @@ class LibraryBuilder:
     database: LibraryDatabase
     blobs: BlobDirectory
     _serial: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    @property
+    def sqlite(self) -> SqliteDatabase:
+        """The database, in tests that are about SQLite alone."""
+        assert isinstance(self.database, SqliteDatabase)
+        return self.database
+
+    def opened_again(self) -> LibraryDatabase:
+        """The same database as another process sees it; to be closed."""
+        if isinstance(self.database, SqliteDatabase):
+            return SqliteDatabase(self.database._path)
+        assert isinstance(self.database, PostgresDatabase)
+        return PostgresDatabase(self.database.address.url)
 
     def new_id(self, kind: str) -> str:
         return f"{kind}_{next(self._serial):06d}"

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.store.library_builder import ONE_LIBRARY
+from tests.store.library_builder import ONE_LIBRARY, LibraryBuilder
 from wenyuan.store import fts5
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import Posting
 
 _NUMBERS = count(100)
@@ -28,7 +28,7 @@ _WORDS = st.lists(st.sampled_from(["苍鹭", "量产", "heron", "h2", "d:2026-04
 _POSTING = st.builds(Posting, *(_WORDS.map(" ".join) for _ in range(4)))
 
 
-def _indexed(database: SqliteDatabase, postings: Mapping[int, Posting]) -> int:
+def _indexed(database: LibraryDatabase, postings: Mapping[int, Posting]) -> int:
     number = next(_NUMBERS)
     with database.write() as tx:
         tx.lexical.create(tx, number)
@@ -37,20 +37,20 @@ def _indexed(database: SqliteDatabase, postings: Mapping[int, Posting]) -> int:
 
 
 def _search(
-    database: SqliteDatabase, number: int, tokens: Sequence[str], excluded: Sequence[str] = (), limit: int = 1000
+    database: LibraryDatabase, number: int, tokens: Sequence[str], excluded: Sequence[str] = (), limit: int = 1000
 ) -> list[tuple[int, float]]:
     with database.read() as tx:
         return tx.lexical.search(tx, number, tokens, excluded, limit)
 
 
-def _drop(database: SqliteDatabase, number: int) -> None:
+def _drop(database: LibraryDatabase, number: int) -> None:
     with database.write() as tx:
         tx.lexical.drop(tx, number)
 
 
 @ONE_LIBRARY
 @given(indexed=st.lists(_ANY_TOKEN, min_size=1, max_size=6, unique=True), asked=_ANY_TOKEN)
-def test_a_token_matches_itself_and_nothing_else(database: SqliteDatabase, indexed: list[str], asked: str) -> None:
+def test_a_token_matches_itself_and_nothing_else(database: LibraryDatabase, indexed: list[str], asked: str) -> None:
     number = _indexed(database, {key: Posting("", "", token, "") for key, token in enumerate(indexed)})
     for token in (*indexed, asked):
         expected = [indexed.index(token)] if token in indexed else []
@@ -64,7 +64,7 @@ def test_a_token_matches_itself_and_nothing_else(database: SqliteDatabase, index
 @ONE_LIBRARY
 @given(postings=st.lists(_POSTING, max_size=8), tokens=_WORDS, excluded=_WORDS)
 def test_what_holds_any_token_and_none_excluded_is_found(
-    database: SqliteDatabase, postings: list[Posting], tokens: list[str], excluded: list[str]
+    database: LibraryDatabase, postings: list[Posting], tokens: list[str], excluded: list[str]
 ) -> None:
     number = _indexed(database, dict(enumerate(postings)))
     expected = {
@@ -83,7 +83,7 @@ def _words(posting: Posting) -> set[str]:
 @ONE_LIBRARY
 @given(postings=st.lists(_POSTING, min_size=1, max_size=10), removed=st.sets(st.integers(0, 9)), tokens=_WORDS)
 def test_the_score_is_bm25_of_what_is_there(
-    database: SqliteDatabase, postings: list[Posting], removed: set[int], tokens: list[str]
+    database: LibraryDatabase, postings: list[Posting], removed: set[int], tokens: list[str]
 ) -> None:
     number = _indexed(database, dict(enumerate(postings)))
     with database.write() as tx:
@@ -113,7 +113,7 @@ def _bm25(postings: Mapping[int, Posting], tokens: Sequence[str]) -> dict[int, f
     return dict(scores)
 
 
-def test_the_best_come_first_and_no_more_than_were_asked_for(database: SqliteDatabase) -> None:
+def test_the_best_come_first_and_no_more_than_were_asked_for(database: LibraryDatabase) -> None:
     postings = {
         1: Posting("", "", "heron " + "filler " * 50, ""),
         2: Posting("heron", "", "filler " * 50, ""),
@@ -127,13 +127,13 @@ def test_the_best_come_first_and_no_more_than_were_asked_for(database: SqliteDat
     assert _search(database, number, []) == []
 
 
-def test_equal_scores_are_ordered_by_chunk_key(database: SqliteDatabase) -> None:
+def test_equal_scores_are_ordered_by_chunk_key(database: LibraryDatabase) -> None:
     keys = [9, 3, 7, 1]
     number = _indexed(database, {key: Posting("", "", "same", "") for key in keys})
     assert [key for key, _ in _search(database, number, ["same"])] == sorted(keys)
 
 
-def test_adding_again_replaces(database: SqliteDatabase) -> None:
+def test_adding_again_replaces(database: LibraryDatabase) -> None:
     number = _indexed(database, {1: Posting("", "", "old", "")})
     with database.write() as tx:
         tx.lexical.add(tx, number, [(1, Posting("", "", "new", ""))])
@@ -142,7 +142,7 @@ def test_adding_again_replaces(database: SqliteDatabase) -> None:
     assert [key for key, _ in _search(database, number, ["new"])] == [1]
 
 
-def test_removing_what_is_not_there_does_no_harm(database: SqliteDatabase) -> None:
+def test_removing_what_is_not_there_does_no_harm(database: LibraryDatabase) -> None:
     number = _indexed(database, {1: Posting("", "", "word", "")})
     with database.write() as tx:
         tx.lexical.remove(tx, number, [2, 3])
@@ -150,7 +150,7 @@ def test_removing_what_is_not_there_does_no_harm(database: SqliteDatabase) -> No
     assert [key for key, _ in _search(database, number, ["word"])] == [1]
 
 
-def test_indexes_know_nothing_of_each_other(database: SqliteDatabase) -> None:
+def test_indexes_know_nothing_of_each_other(database: LibraryDatabase) -> None:
     first = _indexed(database, {1: Posting("", "", "word", "")})
     second = _indexed(database, {2: Posting("", "", "word", "")})
     assert [key for key, _ in _search(database, first, ["word"])] == [1]
@@ -160,7 +160,7 @@ def test_indexes_know_nothing_of_each_other(database: SqliteDatabase) -> None:
     assert [key for key, _ in _search(database, second, ["word"])] == [2]
 
 
-def test_a_failed_transaction_leaves_no_postings(database: SqliteDatabase) -> None:
+def test_a_failed_transaction_leaves_no_postings(database: LibraryDatabase) -> None:
     number = _indexed(database, {1: Posting("", "", "word", "")})
     with pytest.raises(KeyboardInterrupt), database.write() as tx:  # noqa: PT012
         tx.lexical.add(tx, number, [(2, Posting("", "", "word", ""))])
@@ -169,7 +169,7 @@ def test_a_failed_transaction_leaves_no_postings(database: SqliteDatabase) -> No
     assert [key for key, _ in _search(database, number, ["word"])] == [1]
 
 
-def test_in_a_large_index_rare_tokens_choose_and_frequent_ones_help_to_rank(database: SqliteDatabase) -> None:
+def test_in_a_large_index_rare_tokens_choose_and_frequent_ones_help_to_rank(database: LibraryDatabase) -> None:
     common = {key: Posting("", "", "pump " + "filler " * 5, "") for key in range(100, 6100)}
     rare = {key: Posting("", "", f"seal {'pump' if key == 7 else 'valve'} " + "filler " * 4, "") for key in range(30)}
     number = _indexed(
@@ -186,7 +186,7 @@ def test_in_a_large_index_rare_tokens_choose_and_frequent_ones_help_to_rank(data
 @ONE_LIBRARY
 @given(postings=st.lists(_POSTING, max_size=8), tokens=_WORDS, among=st.lists(st.integers(0, 9), unique=True))
 def test_among_some_chunks_the_same_is_found_with_the_same_scores(
-    database: SqliteDatabase, postings: list[Posting], tokens: list[str], among: list[int]
+    database: LibraryDatabase, postings: list[Posting], tokens: list[str], among: list[int]
 ) -> None:
     number = _indexed(database, dict(enumerate(postings)))
     everywhere = _search(database, number, tokens)
@@ -196,7 +196,7 @@ def test_among_some_chunks_the_same_is_found_with_the_same_scores(
     _drop(database, number)
 
 
-def test_among_some_chunks_frequent_tokens_choose_as_well(database: SqliteDatabase) -> None:
+def test_among_some_chunks_frequent_tokens_choose_as_well(database: LibraryDatabase) -> None:
     common = {key: Posting("", "", "pump " + "filler " * 5, "") for key in range(100, 6100)}
     rare = {key: Posting("", "", "seal", "") for key in range(30)}
     number = _indexed(database, {**common, **rare})
@@ -205,13 +205,13 @@ def test_among_some_chunks_frequent_tokens_choose_as_well(database: SqliteDataba
     assert [key for key, _ in found] == [5, 200, 300]
 
 
-@pytest.mark.only_sqlite
 def test_remembered_counts_are_those_of_the_index_as_it_is(
-    database: SqliteDatabase, monkeypatch: pytest.MonkeyPatch
+    library: LibraryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fts5, "_WORTH_REMEMBERING", 1)
+    database = library.database
     number = _indexed(database, {1: Posting("", "", "word word", ""), 2: Posting("", "", "word", "")})
-    other = SqliteDatabase(database._path)
+    other = library.opened_again()
 
     def counted(*tokens: str) -> list[int]:
         with database.read() as tx:

@@ -6,13 +6,13 @@ import pytest
 
 from wenyuan.errors import TraceNotFound
 from wenyuan.store import journal
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import LOCAL_PRINCIPAL
 
 _BODY = {"question": "苍鹭?", "stages": [{"name": "recall", "ms": 1.5, "lists": {"keyword": [1, 2]}}], "empty": None}
 
 
-def test_a_trace_comes_back_as_it_was_kept(database: SqliteDatabase) -> None:
+def test_a_trace_comes_back_as_it_was_kept(database: LibraryDatabase) -> None:
     with database.traces.write() as tx:
         journal.keep_trace(tx, "trace_1", LOCAL_PRINCIPAL, "苍鹭?", "no-match", _BODY)
         assert journal.trace(tx, LOCAL_PRINCIPAL, "trace_1") == _BODY
@@ -21,7 +21,7 @@ def test_a_trace_comes_back_as_it_was_kept(database: SqliteDatabase) -> None:
                 journal.trace(tx, principal, trace_id)
 
 
-def test_the_newest_traces_are_told_first_and_the_oldest_are_forgotten(database: SqliteDatabase) -> None:
+def test_the_newest_traces_are_told_first_and_the_oldest_are_forgotten(database: LibraryDatabase) -> None:
     for number in range(5):
         with database.traces.write() as tx:
             journal.keep_trace(tx, f"trace_{number}", LOCAL_PRINCIPAL, "?", None, {"number": number})

@@ -8,8 +8,9 @@ from tests.store.library_builder import in_threads
 from wenyuan.errors import LimitReached, RateLimited
 from wenyuan.rules.pacing import Bucket, Pace, bucket_of_requests
 from wenyuan.store import limits
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.store.postgresql.database import PostgresTransaction
-from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
+from wenyuan.store.sqlite import SqliteTransaction
 from wenyuan.types import Problem
 
 MODEL = "test/model"
@@ -33,18 +34,18 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 
 
 def begin(
-    database: SqliteDatabase, call: str, pace: Pace, tokens: int = 1, worker: str = "one", model: str = MODEL
+    database: LibraryDatabase, call: str, pace: Pace, tokens: int = 1, worker: str = "one", model: str = MODEL
 ) -> limits.Closed | None:
     with database.write() as tx:
         return limits.begin_call(tx, call, model, worker, pace, tokens, LEASE_MS, OURS)
 
 
-def end(database: SqliteDatabase, call: str) -> None:
+def end(database: LibraryDatabase, call: str) -> None:
     with database.write() as tx:
         limits.end_call(tx, call, MODEL)
 
 
-def fail(database: SqliteDatabase, call: str, began_at: int, told_ms: int | None = None) -> limits.Closed:
+def fail(database: LibraryDatabase, call: str, began_at: int, told_ms: int | None = None) -> limits.Closed:
     def delay(failures: int) -> int:
         return 1000 * 2**failures if told_ms is None else told_ms
 
@@ -52,7 +53,7 @@ def fail(database: SqliteDatabase, call: str, began_at: int, told_ms: int | None
         return limits.fail_call(tx, call, MODEL, began_at, THEIRS, delay, is_told=told_ms is not None)
 
 
-def closed(database: SqliteDatabase) -> dict[str, limits.Closed]:
+def closed(database: LibraryDatabase) -> dict[str, limits.Closed]:
     with database.read() as tx:
         return limits.closed(tx)
 
@@ -60,7 +61,7 @@ def closed(database: SqliteDatabase) -> dict[str, limits.Closed]:
 # --- Buckets -------------------------------------------------------------------------------------
 
 
-def test_an_empty_bucket_closes_the_model_until_there_is_enough(database: SqliteDatabase, clock: Clock) -> None:
+def test_an_empty_bucket_closes_the_model_until_there_is_enough(database: LibraryDatabase, clock: Clock) -> None:
     pace = Pace(Bucket(2, 0.5))
     assert begin(database, "a", pace) is begin(database, "b", pace) is None
     refused = begin(database, "c", pace)
@@ -72,7 +73,7 @@ def test_an_empty_bucket_closes_the_model_until_there_is_enough(database: Sqlite
     assert begin(database, "e", pace) is not None
 
 
-def test_tokens_are_counted_beside_requests(database: SqliteDatabase, clock: Clock) -> None:
+def test_tokens_are_counted_beside_requests(database: LibraryDatabase, clock: Clock) -> None:
     pace = Pace(tokens=Bucket(100, 10))
     assert begin(database, "a", pace, tokens=70) is None
     refused = begin(database, "b", pace, tokens=70)
@@ -83,7 +84,7 @@ def test_tokens_are_counted_beside_requests(database: SqliteDatabase, clock: Clo
 
 
 @pytest.mark.usefixtures("clock")
-def test_each_model_has_its_own(database: SqliteDatabase) -> None:
+def test_each_model_has_its_own(database: LibraryDatabase) -> None:
     pace = Pace(Bucket(1, 1))
     assert begin(database, "a", pace) is None
     assert begin(database, "b", pace, model="another") is None
@@ -92,7 +93,7 @@ def test_each_model_has_its_own(database: SqliteDatabase) -> None:
 
 
 @pytest.mark.usefixtures("clock")
-def test_threads_share_one_bucket(database: SqliteDatabase) -> None:
+def test_threads_share_one_bucket(database: LibraryDatabase) -> None:
     pace = Pace(bucket_of_requests(200))
     granted: list[str] = []
 
@@ -107,7 +108,7 @@ def test_threads_share_one_bucket(database: SqliteDatabase) -> None:
 # --- Calls at once -------------------------------------------------------------------------------
 
 
-def test_only_so_many_calls_are_under_way(database: SqliteDatabase, clock: Clock) -> None:
+def test_only_so_many_calls_are_under_way(database: LibraryDatabase, clock: Clock) -> None:
     pace = Pace(at_once=2)
     assert begin(database, "a", pace) is begin(database, "b", pace) is None
     refused = begin(database, "c", pace)
@@ -119,7 +120,7 @@ def test_only_so_many_calls_are_under_way(database: SqliteDatabase, clock: Clock
     assert begin(database, "c", pace) is None
 
 
-def test_the_call_of_a_worker_that_is_gone_ends_by_itself(database: SqliteDatabase, clock: Clock) -> None:
+def test_the_call_of_a_worker_that_is_gone_ends_by_itself(database: LibraryDatabase, clock: Clock) -> None:
     pace = Pace(at_once=1)
     assert begin(database, "a", pace) is None
     clock.now += LEASE_MS - 1
@@ -128,7 +129,7 @@ def test_the_call_of_a_worker_that_is_gone_ends_by_itself(database: SqliteDataba
     assert begin(database, "b", pace) is None
 
 
-def test_the_calls_of_a_worker_that_is_known_to_be_dead_end_at_once(database: SqliteDatabase) -> None:
+def test_the_calls_of_a_worker_that_is_known_to_be_dead_end_at_once(database: LibraryDatabase) -> None:
     pace = Pace(at_once=2)
     assert begin(database, "a", pace, worker="dead") is begin(database, "b", pace, worker="alive") is None
     with database.write() as tx:
@@ -140,7 +141,7 @@ def test_the_calls_of_a_worker_that_is_known_to_be_dead_end_at_once(database: Sq
 # --- Failures ------------------------------------------------------------------------------------
 
 
-def test_what_a_provider_asks_of_one_is_kept_by_all(database: SqliteDatabase, clock: Clock) -> None:
+def test_what_a_provider_asks_of_one_is_kept_by_all(database: LibraryDatabase, clock: Clock) -> None:
     assert fail(database, "a", clock.now, told_ms=20_000) == limits.Closed(MODEL, clock.now + 20_000, True, THEIRS)
     clock.now += 19_999
     assert begin(database, "b", Pace(Bucket(9, 9))) == limits.Closed(MODEL, clock.now + 1, True, THEIRS)
@@ -148,7 +149,7 @@ def test_what_a_provider_asks_of_one_is_kept_by_all(database: SqliteDatabase, cl
     assert begin(database, "b", Pace(Bucket(9, 9))) is None
 
 
-def test_failures_in_a_row_wait_longer_and_a_success_forgives_them(database: SqliteDatabase, clock: Clock) -> None:
+def test_failures_in_a_row_wait_longer_and_a_success_forgives_them(database: LibraryDatabase, clock: Clock) -> None:
     waits = []
     for _ in range(3):
         waits.append(fail(database, "a", clock.now).until - clock.now)
@@ -158,19 +159,19 @@ def test_failures_in_a_row_wait_longer_and_a_success_forgives_them(database: Sql
     assert fail(database, "c", clock.now).until - clock.now == 2000
 
 
-def test_calls_that_failed_together_are_one_failure(database: SqliteDatabase, clock: Clock) -> None:
+def test_calls_that_failed_together_are_one_failure(database: LibraryDatabase, clock: Clock) -> None:
     began = clock.now
     clock.now += 50
     waits = {fail(database, str(number), began).until - clock.now for number in range(10)}
     assert waits == {2000}
 
 
-def test_the_longest_of_two_delays_is_kept(database: SqliteDatabase, clock: Clock) -> None:
+def test_the_longest_of_two_delays_is_kept(database: LibraryDatabase, clock: Clock) -> None:
     fail(database, "a", clock.now, told_ms=60_000)
     assert fail(database, "b", clock.now, told_ms=1_000).until == clock.now + 60_000
 
 
-def test_our_own_limit_is_no_failure_of_theirs(database: SqliteDatabase, clock: Clock) -> None:
+def test_our_own_limit_is_no_failure_of_theirs(database: LibraryDatabase, clock: Clock) -> None:
     pace = Pace(Bucket(1, 1))
     began = clock.now
     begin(database, "a", pace)
@@ -182,7 +183,7 @@ def test_our_own_limit_is_no_failure_of_theirs(database: SqliteDatabase, clock: 
 
 
 @pytest.mark.parametrize("hours", [-30, -1, 1, 30])
-def test_a_clock_that_jumps_neither_gives_nor_blocks(database: SqliteDatabase, clock: Clock, hours: int) -> None:
+def test_a_clock_that_jumps_neither_gives_nor_blocks(database: LibraryDatabase, clock: Clock, hours: int) -> None:
     pace = Pace(Bucket(2, 0.5), at_once=2)
     begin(database, "a", pace)
     clock.now += hours * 3_600_000
@@ -197,7 +198,7 @@ def test_a_clock_that_jumps_neither_gives_nor_blocks(database: SqliteDatabase, c
         assert [one is None for one in granted] == [True, True, False]
 
 
-def test_a_provider_that_is_left_alone_is_so_after_the_clock_went_back(database: SqliteDatabase, clock: Clock) -> None:
+def test_a_provider_that_is_left_alone_is_so_after_the_clock_went_back(database: LibraryDatabase, clock: Clock) -> None:
     fail(database, "a", clock.now, told_ms=20_000)
     clock.now -= 7_200_000
     with database.write() as tx:
@@ -205,7 +206,7 @@ def test_a_provider_that_is_left_alone_is_so_after_the_clock_went_back(database:
     assert closed(database)[MODEL].until == clock.now + 20_000
 
 
-def test_what_closed_a_model_is_told(database: SqliteDatabase) -> None:
+def test_what_closed_a_model_is_told(database: LibraryDatabase) -> None:
     with database.read() as tx:
         fail_at = tx.now
     fail(database, "a", fail_at, told_ms=60_000)

@@ -48,10 +48,10 @@ def test_a_new_library_gets_every_migration(tmp_path: Path) -> None:
 
 
 def test_migrating_again_changes_nothing(library: LibraryBuilder) -> None:
-    with library.database.read() as tx:
+    with library.sqlite.read() as tx:
         before = tx.all("SELECT * FROM schema_migrations")
-    assert migrate(library.database, library.folder) == known_migrations()[-1].number
-    with library.database.read() as tx:
+    assert migrate(library.sqlite, library.folder) == known_migrations()[-1].number
+    with library.sqlite.read() as tx:
         assert tx.all("SELECT * FROM schema_migrations") == before
 
 

@@ -10,8 +10,7 @@ from tests.store.library_builder import LibraryBuilder, in_threads
 from tests.store.processes import answer, claim_all, claim_and_die, other_process
 from wenyuan.errors import JobCancelled, JobNotFound, LeaseLost, ProviderTimeout
 from wenyuan.store import queue
-from wenyuan.store.database import Writing
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase, Writing
 from wenyuan.types import LOCAL_PRINCIPAL, Job, JobKind, Lease
 
 _LEASE_MS = 600_000
@@ -20,17 +19,17 @@ _ALL_KINDS: tuple[JobKind, ...] = ("ingest", "embed", "purge")
 _PROBLEM = ProviderTimeout(provider="test", seconds=1).problem("embedding", 1)
 
 
-def _claim(database: SqliteDatabase, worker: str = "one", lease_ms: int = _LEASE_MS) -> Lease | None:
+def _claim(database: LibraryDatabase, worker: str = "one", lease_ms: int = _LEASE_MS) -> Lease | None:
     return next(iter(queue.claim(database, worker, lease_ms, _ALL_KINDS)), None)
 
 
-def _claimed(database: SqliteDatabase, worker: str = "one", lease_ms: int = _LEASE_MS) -> Lease:
+def _claimed(database: LibraryDatabase, worker: str = "one", lease_ms: int = _LEASE_MS) -> Lease:
     lease = _claim(database, worker, lease_ms)
     assert lease is not None
     return lease
 
 
-def _job(database: SqliteDatabase, job_id: str) -> Job:
+def _job(database: LibraryDatabase, job_id: str) -> Job:
     with database.read() as tx:
         return queue.find(tx, LOCAL_PRINCIPAL, job_id)
 
@@ -80,7 +79,7 @@ def test_the_same_work_on_the_same_subject_is_queued_once(library: LibraryBuilde
     assert {job.id for job in _live(library.database)} == {again, other}
 
 
-def _live(database: SqliteDatabase) -> list[Job]:
+def _live(database: LibraryDatabase) -> list[Job]:
     with database.read() as tx:
         return queue.listed(tx, LOCAL_PRINCIPAL, only_live=True, limit=100)
 
@@ -399,7 +398,7 @@ def test_what_others_are_to_blame_for_is_no_attempt(library: LibraryBuilder) -> 
             queue.wait(tx, lease, _PROBLEM, 0)
 
 
-def _die(database: SqliteDatabase, lease: Lease) -> None:
+def _die(database: LibraryDatabase, lease: Lease) -> None:
     with database.write() as tx:
         assert queue.expire_leases_of(tx, lease.worker) == 1
 

@@ -27,6 +27,10 @@ class Queue:
         self.database = library.database
         self._library = library
 
+    @property
+    def sqlite(self) -> SqliteDatabase:
+        return self._library.sqlite
+
     def add(
         self,
         base: str,
@@ -334,5 +338,5 @@ def test_a_claim_costs_the_same_however_many_jobs_there_are(jobs: Queue, state: 
                 tx.run("UPDATE jobs SET state = 'waiting', run_after = :after", {"after": tx.now + 3_600_000})
         jobs.close("model", 3_600_000)
         jobs.add("kb", f"next {more}", priority=1)
-        costs.append(_steps(jobs.database, lambda: jobs.take(1)))
+        costs.append(_steps(jobs.sqlite, lambda: jobs.take(1)))
     assert 0 < costs[1] <= costs[0] + 5

@@ -135,8 +135,8 @@ def test_foreign_keys_are_kept(database: SqliteDatabase) -> None:
 
 def test_what_is_committed_survives_reopening(tmp_path: Path) -> None:
     library = build_library(tmp_path)
-    _set(library.database, 42)
-    library.database.close()
+    _set(library.sqlite, 42)
+    library.sqlite.close()
     again = build_library(tmp_path)
     with again.database.read() as tx:
         assert _value(tx) == 42
@@ -330,7 +330,7 @@ def _damaged(library: LibraryBuilder) -> SqliteDatabase:
     knowledge_base = library.knowledge_base()
     for number in range(60):
         library.add(knowledge_base, f"/{number}.md")
-    library.database.close()
+    library.sqlite.close()
     path = library.folder / "wenyuan.db"
     content = bytearray(path.read_bytes())
     for start in range(4096, len(content), 4096):
@@ -350,7 +350,7 @@ def test_a_damaged_database_says_so(library: LibraryBuilder) -> None:
 
 def test_a_sound_database_has_no_problems(library: LibraryBuilder) -> None:
     library.published(library.knowledge_base(), "/a.md", "some words")
-    assert library.database.integrity_problems() == []
+    assert library.sqlite.integrity_problems() == []
 
 
 def test_a_database_that_was_written_to_since_it_was_read_has_no_problems(database: SqliteDatabase) -> None:
@@ -370,7 +370,7 @@ def test_a_database_that_was_written_to_since_it_was_read_has_no_problems(databa
 
 
 def test_a_database_that_is_cut_short_says_so(library: LibraryBuilder) -> None:
-    library.database.close()
+    library.sqlite.close()
     path = library.folder / "wenyuan.db"
     with path.open("r+b") as file:
         file.truncate(path.stat().st_size // 2)

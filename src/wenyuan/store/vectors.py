@@ -231,7 +231,8 @@ def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.
     halves = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16).reshape(len(rows), -1)
     stored = halves.astype(np.float32)
     norms = np.maximum(np.linalg.norm(stored, axis=1), 1e-12)
-    scores = stored @ query / norms
+    # Row by row, so that equal vectors have equal scores: a product of matrices treats the last rows otherwise.
+    scores = np.einsum("ij,j->i", stored, query) / norms
     return sorted(((int(row[0]), float(score)) for row, score in zip(rows, scores, strict=True)), key=_best_first)
 
 

@@ -237,7 +237,7 @@ def _load(tx: Reading, number: int, version: int, chunks: int, length: int, know
         total += len(mask)
     none = np.empty(0)
     lengths = np.concatenate([none, *(one.lengths for one in segments.values())])
-    average = length / chunks if chunks else 1.0
+    average = length / chunks if length and chunks else 1.0
     return _State(
         version,
         chunks,
