@@ -382,13 +382,11 @@ SCENARIOS: Mapping[str, Callable[[Path, int], Damage]] = {
 """What is done to workers, so many times, in a folder."""
 
 ON_POSTGRESQL: Mapping[str, Callable[[Path, int, str], Damage]] = {
-    "kill -9, 1 worker": lambda folder, times, at: crash_again_and_again(folder, times, 1, 1, at),
-    "kill -9, 3 workers": lambda folder, times, at: crash_again_and_again(folder, times, 3, 3, at),
-    "kill -9 while deleting and adding again": lambda folder, times, at: delete_again_and_again(folder, times, 5, at),
-    "kill -9 while rebuilding": lambda folder, times, at: rebuild_again_and_again(folder, times, 6, at),
-    "SIGSTOP for longer than the lease, 2 workers": lambda folder, times, at: stop_again_and_again(
-        folder, times, 4, at
-    ),
-    "connections cut, 2 workers": lambda folder, times, at: cut_again_and_again(folder, times, 7, at),
+    "kill -9, 1 worker": lambda folder, n, at: crash_again_and_again(folder, n, 1, 1, at),
+    "kill -9, 3 workers": lambda folder, n, at: crash_again_and_again(folder, n, 3, 3, at),
+    "kill -9 while deleting and adding again": lambda folder, n, at: delete_again_and_again(folder, n, 5, at),
+    "kill -9 while rebuilding": lambda folder, n, at: rebuild_again_and_again(folder, n, 6, at),
+    "SIGSTOP for longer than the lease, 2 workers": lambda folder, n, at: stop_again_and_again(folder, n, 4, at),
+    "connections cut, 2 workers": lambda folder, n, at: cut_again_and_again(folder, n, 7, at),
 }
 """What is done to workers, so many times, with their files in a folder and the rest at an address."""

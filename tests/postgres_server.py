@@ -58,7 +58,7 @@ def of_database(address: str, name: str) -> str:
 
 @contextmanager
 def empty_database(**given: str) -> Iterator[str]:
-    """The address of a new database without any table; `given` as its encoding, or the locale, if it is not ours."""
+    """The address of a new database without any table; `given` as what is not as ours."""
     with _database("template0", **given) as address:
         yield address
 
@@ -83,10 +83,16 @@ def _database(template: str, **given: str) -> Iterator[str]:
 
 
 def _make(
-    connection: psycopg.Connection[Any], name: str, template: str, encoding: str = "UTF8", locale: str = "C"
+    connection: psycopg.Connection[Any],
+    name: str,
+    template: str,
+    encoding: str = "UTF8",
+    provider: str = "libc",
+    order: str = "",
 ) -> None:
+    how = sql.SQL("LOCALE_PROVIDER icu ICU_LOCALE {}").format(order) if provider == "icu" else sql.SQL("")
     connection.execute(
-        sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING {} LOCALE {} STRATEGY FILE_COPY").format(
-            sql.Identifier(name), sql.Identifier(template), encoding, locale
+        sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING {} LOCALE 'C' {} STRATEGY FILE_COPY").format(
+            sql.Identifier(name), sql.Identifier(template), encoding, how
         )
     )

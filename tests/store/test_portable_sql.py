@@ -121,18 +121,18 @@ def _date(first: str, last: str, source: KeySource) -> Key:
     return Key("date", first, source, None, _day(first), _day(last))
 
 
-def _timeless(value: Any) -> Any:
+def timeless(value: Any) -> Any:
     """The same, with every moment replaced by whether there is one."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         return {
-            name: bool(inner) if name.endswith(("_at", "_until", "_after", "_since")) else _timeless(inner)
+            name: bool(inner) if name.endswith(("_at", "_until", "_after", "_since")) else timeless(inner)
             for name, inner in fields.items()
         }
     if isinstance(value, dict):
-        return {key: _timeless(inner) for key, inner in value.items()}
+        return {key: timeless(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_timeless(inner) for inner in value]
+        return [timeless(inner) for inner in value]
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
@@ -314,7 +314,7 @@ def _what_leaves(library: LibraryBuilder, added: list[Added]) -> list[Any]:
 def _told(library: LibraryBuilder) -> list[Any]:
     base, added = _documents(library)
     found = _what_is_found(library, base, added)
-    return [_timeless(one) for one in (*found, *_what_becomes_of_jobs(library), *_what_leaves(library, added))]
+    return [timeless(one) for one in (*found, *_what_becomes_of_jobs(library), *_what_leaves(library, added))]
 
 
 def test_both_databases_tell_the_same_story(library: LibraryBuilder, address: str, tmp_path: Path) -> None:

@@ -36,6 +36,7 @@ Connection = psycopg.Connection[Row]
 OLDEST_VERSION = 170_000
 """PostgreSQL 17 is the first with `JSON()`, which the shared statements use."""
 
+_CODE_POINT_ORDERS = ("C", "POSIX", "C.UTF-8", "C.UTF8", "PG_UNICODE_FAST")
 _CONNECT_SECONDS = 10
 _STATEMENTS_KEPT = 300
 # A generic plan is made without the parameters, of which some make an index useless. Compiling pays for
@@ -116,7 +117,7 @@ def require(connection: Connection, address: Address) -> None:
     remedy = "Make it with `CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`."
     if encoding != "UTF8":
         raise DatabaseUnsuitable(path=address, reason=f"its encoding is {encoding}, not UTF8", remedy=remedy)
-    if (locale if provider == "b" else collation) not in ("C", "POSIX", "C.UTF-8", "C.UTF8"):
+    if (collation if provider == "c" else locale) not in _CODE_POINT_ORDERS:
         reason = f"its text is in the order of {locale or collation}, not of characters"
         raise DatabaseUnsuitable(path=address, reason=reason, remedy=remedy)
 

@@ -1,0 +1,320 @@
+"""What PostgreSQL is asked for: one writer at a time, clear errors, connections that come back, migrations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.postgres_server import empty_database, library_database, server_address
+from tests.store.library_builder import in_threads
+from wenyuan.errors import (
+    DatabaseRefused,
+    DatabaseUnreachable,
+    DatabaseUnsuitable,
+    LibraryLocked,
+    LibraryNewer,
+    LibraryNotFound,
+    LibraryReadOnly,
+    MigrationChanged,
+    MigrationNeeded,
+    WenyuanError,
+)
+from wenyuan.store import migrate
+from wenyuan.store.database import Reading
+from wenyuan.store.postgresql import connections, opening
+from wenyuan.store.postgresql.database import PostgresDatabase
+from wenyuan.store.postgresql.opening import migrate_url, open_postgres
+from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.types import Posting
+
+_PATIENCE = 10.0
+
+
+@pytest.fixture
+def address() -> Iterator[str]:
+    with library_database() as address:
+        yield address
+
+
+@pytest.fixture
+def database(address: str) -> Iterator[PostgresDatabase]:
+    opened = open_postgres(address, _PATIENCE, create=False)
+    yield opened
+    opened.close()
+
+
+def _value(tx: Reading) -> int:
+    row = tx.first("SELECT value FROM counters WHERE name = 'chunk'")
+    return int(row[0]) if row is not None else -1
+
+
+def _set(database: PostgresDatabase, value: int) -> None:
+    with database.write() as tx:
+        tx.run("UPDATE counters SET value = :value WHERE name = 'chunk'", {"value": value})
+
+
+def _cut(address: str) -> None:
+    """End every connection to a database but the one that does it."""
+    with psycopg.connect(address, autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity "
+            "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+# --- Transactions --------------------------------------------------------------------------------
+
+
+def test_what_was_read_is_still_so_when_it_is_written(address: str, database: PostgresDatabase) -> None:
+    others = [database, *(PostgresDatabase(address, 60.0) for _ in range(3))]
+
+    def count_up(number: int) -> None:
+        for _ in range(25):
+            with others[number % len(others)].write(durable=False, lock_seconds=60.0) as tx:
+                value = _value(tx)
+                tx.run("UPDATE counters SET value = :value WHERE name = 'chunk'", {"value": value + 1})
+
+    in_threads(6, count_up)
+    with database.read() as tx:
+        assert _value(tx) == 150
+    for other in others:
+        other.close()
+
+
+def test_a_read_sees_one_moment_and_cannot_write(database: PostgresDatabase) -> None:
+    _set(database, 1)
+    with database.read() as tx:
+        assert _value(tx) == 1
+        _set(database, 2)
+        assert _value(tx) == 1
+    with pytest.raises(LibraryReadOnly), database.read() as tx:
+        tx.all("UPDATE counters SET value = 3")
+    with database.read() as tx:
+        assert _value(tx) == 2
+
+
+def test_an_exception_undoes_everything(database: PostgresDatabase) -> None:
+    with pytest.raises(KeyboardInterrupt), database.write() as tx:  # noqa: PT012
+        tx.run("UPDATE counters SET value = 9")
+        raise KeyboardInterrupt
+    with pytest.raises(WenyuanError, match="SyntaxError"), database.write() as tx:  # noqa: PT012
+        tx.run("UPDATE counters SET value = 9")
+        tx.run("UPDATE nonsense")
+    with database.write() as tx:
+        assert _value(tx) == 0
+
+
+def test_a_writer_waits_only_so_long(address: str, database: PostgresDatabase) -> None:
+    other = PostgresDatabase(address)
+    with database.write():
+        for waiting in (other, database):
+            with pytest.raises(LibraryLocked), waiting.write(lock_seconds=0.05):
+                pass
+        # Traces are written under a lock of their own, and who reads waits for nobody.
+        with other.traces.write(lock_seconds=0.05), other.read() as tx:
+            assert _value(tx) == 0
+    other.close()
+
+
+def test_the_clock_of_a_writer_begins_when_its_turn_comes(address: str, database: PostgresDatabase) -> None:
+    other = PostgresDatabase(address)
+    seen: list[int] = []
+    waiting = threading.Thread(target=lambda: seen.append(_now(other)))
+    with database.write() as tx:
+        waiting.start()
+        with psycopg.connect(address, autocommit=True) as connection:
+            while (
+                connection.execute("SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND NOT granted").fetchone()
+                is None
+            ):
+                pass
+        before = int(tx.all("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)")[0][0])
+    waiting.join()
+    other.close()
+    assert seen[0] >= before
+
+
+def _now(database: PostgresDatabase) -> int:
+    with database.write() as tx:
+        return tx.now
+
+
+def test_text_keeps_what_postgresql_can_keep(database: PostgresDatabase) -> None:
+    with database.write() as tx:
+        tx.run(
+            "INSERT INTO sweeps (name, position) VALUES (:name, :text)",
+            {"name": "a\x00b", "text": "%s :name \\u0000 😀"},
+        )
+        assert tx.all("SELECT name, position FROM sweeps") == [("a\ufffdb", "%s :name \\u0000 😀")]
+        listed = tx.all("SELECT value FROM json_each(:list)", {"list": '["a\\u0000b", "\\\\u0000", 3, [1, "x"], null]'})
+        assert listed == [("a\ufffdb",), ("\\u0000",), ("3",), ('[1, "x"]',), (None,)]
+
+
+# --- Connections ---------------------------------------------------------------------------------
+
+
+def test_connections_that_were_cut_while_idle_are_not_missed(address: str, database: PostgresDatabase) -> None:
+    _set(database, 5)
+    _cut(address)
+    with database.read() as tx:
+        assert _value(tx) == 5
+    _cut(address)
+    _set(database, 6)
+    with database.read() as tx:
+        assert _value(tx) == 6
+
+
+def test_a_connection_that_is_cut_in_a_transaction_undoes_it(address: str, database: PostgresDatabase) -> None:
+    with pytest.raises(DatabaseUnreachable) as caught, database.write() as tx:  # noqa: PT012
+        tx.run("UPDATE counters SET value = 9")
+        _cut(address)
+    assert caught.value.retryable
+    with pytest.raises(DatabaseUnreachable), database.read() as tx:  # noqa: PT012
+        _value(tx)
+        _cut(address)
+        _value(tx)
+    with database.write() as tx:
+        assert _value(tx) == 0
+
+
+def test_a_job_is_noticed_and_so_is_a_lost_listener(address: str, database: PostgresDatabase) -> None:
+    other = PostgresDatabase(address)
+    with database.commits() as commits:
+        before = commits()
+        with other.write() as tx:
+            tx.run(
+                "INSERT INTO jobs (id, kind, subject_kind, subject_id, knowledge_base_id, owner, state, priority, "
+                "weight, attempts, fence, worker, run_after, lease_until, cancel_requested, stage, done, total, created_at) "
+                "VALUES ('j', 'ingest', 'r', 's', 'k', 'o', 'queued', 1, 1, 0, 0, '', 0, 0, 0, '', 0, 0, 0)"
+            )
+        while commits() == before:
+            pass
+        before = commits()
+        _cut(address)
+        while commits() == before:
+            pass
+    other.close()
+
+
+# --- Refusals ------------------------------------------------------------------------------------
+
+
+def test_a_database_of_another_encoding_or_order_is_refused() -> None:
+    with (
+        empty_database(encoding="SQL_ASCII") as address,
+        pytest.raises(DatabaseUnsuitable, match="SQL_ASCII") as caught,
+    ):
+        open_postgres(address, _PATIENCE, create=True)
+    assert "CREATE DATABASE" in caught.value.advice
+    with empty_database(provider="icu", order="zh") as address, pytest.raises(DatabaseUnsuitable, match="order of zh"):
+        open_postgres(address, _PATIENCE, create=True)
+
+
+def test_a_server_that_is_too_old_is_refused(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "OLDEST_VERSION", 990_000)
+    with pytest.raises(DatabaseUnsuitable, match="PostgreSQL 1"):
+        open_postgres(address, _PATIENCE, create=False)
+
+
+def test_another_programs_database_is_left_alone() -> None:
+    with empty_database() as address:
+        with psycopg.connect(address) as connection:
+            connection.execute("CREATE TABLE invoices (id INT)")
+        with pytest.raises(DatabaseUnsuitable, match="another program"):
+            open_postgres(address, _PATIENCE, create=True)
+
+
+def test_a_user_without_rights_is_told_so() -> None:
+    with empty_database() as address, psycopg.connect(server_address(), autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS guest")
+        connection.execute("CREATE ROLE guest LOGIN")
+        with pytest.raises(DatabaseRefused, match="permission denied"):
+            open_postgres(address.replace("postgres@", "guest@"), _PATIENCE, create=True)
+
+
+def test_what_cannot_be_reached_and_who_is_refused_are_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(DatabaseUnreachable) as caught:
+        open_postgres(f"postgresql://me:secret@/library?host={tmp_path}", _PATIENCE, create=True)
+    assert "secret" not in caught.value.message
+    with pytest.raises(DatabaseRefused, match="does not exist"):
+        open_postgres(server_address().replace("/postgres?", "/nowhere?"), _PATIENCE, create=True)
+    with pytest.raises(DatabaseRefused):
+        open_postgres("postgresql://h/x?no_such_option=1", _PATIENCE, create=True)
+
+
+# --- Migrations ----------------------------------------------------------------------------------
+
+
+def test_an_older_library_waits_to_be_migrated(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = migrate.known_migrations
+    with empty_database() as address:
+        with pytest.raises(LibraryNotFound):
+            open_postgres(address, _PATIENCE, create=False)
+        with monkeypatch.context() as older:
+            older.setattr(opening, "known_migrations", lambda kind="": known(kind) if kind else known()[:-1])
+            open_postgres(address, _PATIENCE, create=True).close()
+        with pytest.raises(MigrationNeeded):
+            open_postgres(address, _PATIENCE, create=True)
+        assert migrate_url(address, _PATIENCE) == known()[-1].number
+        open_postgres(address, _PATIENCE, create=False).close()
+
+
+def test_a_newer_or_edited_schema_is_refused(address: str) -> None:
+    with psycopg.connect(address) as connection:
+        connection.execute("UPDATE schema_migrations_postgresql SET sha256 = 'edited'")
+    with pytest.raises(MigrationChanged):
+        open_postgres(address, _PATIENCE, create=False)
+    with psycopg.connect(address) as connection:
+        connection.execute("INSERT INTO schema_migrations VALUES (9999, 'x', 'x', 0)")
+    with pytest.raises(LibraryNewer):
+        migrate_url(address, _PATIENCE)
+
+
+def test_several_may_make_the_same_library_at_once() -> None:
+    with empty_database() as address:
+        in_threads(3, lambda _: open_postgres(address, _PATIENCE, create=True).close())
+
+
+# --- The lexical index ---------------------------------------------------------------------------
+
+
+def test_segments_are_merged_and_nothing_is_lost(database: PostgresDatabase, tmp_path: Path) -> None:
+    beside = SqliteDatabase(tmp_path / "fts5.db")
+    postings = {
+        key: Posting(f"n{key % 7}", "head", f"body w{key % 13} w{key % 17} w{key}", "a:1") for key in range(200)
+    }
+    for one in (database, beside):
+        with one.write() as tx:
+            tx.lexical.create(tx, 1)
+        for key, posting in postings.items():
+            with one.write(durable=False) as tx:
+                tx.lexical.add(tx, 1, [(key, posting)])
+                if key % 5 == 0:
+                    tx.lexical.remove(tx, 1, [key // 2])
+                if key % 9 == 0:
+                    tx.lexical.add(tx, 1, [(key // 3, postings[key // 3])])
+    tokens = ["w3", "w5", "n1", "w199", "none"]
+    with database.read() as ours, beside.read() as theirs:
+        segments = ours.all("SELECT chunks FROM lexical_segments")
+        assert len(segments) < 30
+        for asked, excluded in ((tokens, []), (tokens, ["w1"]), (["head"], ["w3"])):
+            found = ours.lexical.search(ours, 1, asked, excluded, 1000)
+            assert dict(found) == pytest.approx(dict(theirs.lexical.search(theirs, 1, asked, excluded, 1000)))
+        assert ours.lexical.keys(ours, 1, 40, 50) == theirs.lexical.keys(theirs, 1, 40, 50)
+        assert ours.lexical.size(ours, 1) == theirs.lexical.size(theirs, 1)
+    assert sorted(database.indexed_tokens(1)) == sorted(beside.indexed_tokens(1))
+    beside.close()
+
+
+def test_a_dropped_index_leaves_nothing(database: PostgresDatabase) -> None:
+    with database.write() as tx:
+        tx.lexical.create(tx, 1)
+        tx.lexical.add(tx, 1, [(1, Posting("", "", "word", ""))])
+        tx.lexical.drop(tx, 1)
+        tx.lexical.drop(tx, 1)
+        for table in ("lexical_indexes", "lexical_segments", "lexical_pages"):
+            assert tx.all(f"SELECT 1 FROM {table}") == []
