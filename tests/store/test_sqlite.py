@@ -138,9 +138,9 @@ def test_what_is_committed_survives_reopening(tmp_path: Path) -> None:
     _set(library.sqlite, 42)
     library.sqlite.close()
     again = build_library(tmp_path)
-    with again.database.read() as tx:
+    with again.sqlite.read() as tx:
         assert _value(tx) == 42
-    again.database.close()
+    again.sqlite.close()
 
 
 # --- Threads and processes -----------------------------------------------------------------------
@@ -177,7 +177,7 @@ def test_threads_read_while_others_read_and_write(database: SqliteDatabase) -> N
 
 
 def test_a_thread_waits_for_another_no_longer_than_it_was_told(tmp_path: Path) -> None:
-    database = build_library(tmp_path, lock_seconds=0.05).database
+    database = build_library(tmp_path, lock_seconds=0.05).sqlite
     held, release = threading.Event(), threading.Event()
 
     def hold() -> None:
@@ -197,7 +197,7 @@ def test_a_thread_waits_for_another_no_longer_than_it_was_told(tmp_path: Path) -
 
 
 def test_a_process_waits_for_another_no_longer_than_it_was_told(tmp_path: Path) -> None:
-    database = build_library(tmp_path, lock_seconds=0.05).database
+    database = build_library(tmp_path, lock_seconds=0.05).sqlite
     with other_process(hold_the_write_lock, tmp_path / "wenyuan.db") as other:
         assert answer(other) == "held"
         with pytest.raises(LibraryLocked) as locked:
@@ -260,7 +260,7 @@ def _fill(folder: Path) -> Path:
 
 
 def test_a_disk_that_is_really_full(small_disk: Path) -> None:
-    database = build_library(small_disk).database
+    database = build_library(small_disk).sqlite
     ballast = small_disk / "ballast"
     ballast.write_bytes(bytes(1 << 20))
     grown = _grown(database)
@@ -273,7 +273,7 @@ def test_a_disk_that_is_really_full(small_disk: Path) -> None:
 
 
 def test_a_library_on_a_full_disk_is_not_called_damaged(small_disk: Path) -> None:
-    build_library(small_disk).database.close()
+    build_library(small_disk).sqlite.close()
     ballast = _fill(small_disk)
     database = SqliteDatabase(small_disk / "wenyuan.db", 1.0)
     with pytest.raises(DiskFull), database.read() as tx:

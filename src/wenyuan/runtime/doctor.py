@@ -34,6 +34,7 @@ from wenyuan.runtime.rebuild_views import latest_rebuild
 from wenyuan.runtime.upkeep import Finding, Severity, behind
 from wenyuan.store import indexes, journal, knowledge_bases, migrate, queue
 from wenyuan.store.database import Database, LibraryDatabase
+from wenyuan.store.opening import is_address, open_postgres
 from wenyuan.store.sqlite import sqlite_version
 from wenyuan.types import LOCAL_PRINCIPAL, KnowledgeBase, Scope
 
@@ -41,8 +42,15 @@ _LITTLE_SPACE, _NO_SPACE = 1 << 30, 64 << 20
 _SECTIONS = ("defaults", "limits", "search", "worker", "retention", "sessions")
 
 
-def examine(path: str | os.PathLike[str], environment: Mapping[str, str] | None = None) -> list[Finding]:
+def examine(
+    path: str | os.PathLike[str],
+    environment: Mapping[str, str] | None = None,
+    *,
+    blobs: str | os.PathLike[str] | None = None,
+) -> list[Finding]:
     """The same as `Library.doctor`, where the library cannot be opened as well: of that the reasons are told."""
+    if is_address(path):
+        return _examine_address(str(path), Path(blobs or os.curdir).expanduser().absolute(), environment)
     folder = Path(path).expanduser().absolute()
     settings, wrong = examine_settings(folder, os.environ if environment is None else environment)
     told = [_error(error) for error in wrong]
@@ -57,6 +65,19 @@ def examine(path: str | os.PathLike[str], environment: Mapping[str, str] | None 
     except WenyuanError as error:
         machine = [*_machine(), _folder(folder), _space(folder), *_settings(folder, settings), _memory(settings)]
         return [*told, _error(error), *machine]
+
+
+def _examine_address(address: str, folder: Path, environment: Mapping[str, str] | None) -> list[Finding]:
+    settings, wrong = examine_settings(folder, os.environ if environment is None else environment)
+    told = [_error(error) for error in wrong]
+    try:
+        database = open_postgres(address, settings.worker.lock_seconds, create=False)
+    except WenyuanError as error:
+        return [*told, _error(error), *_machine(), _memory(settings)]
+    try:
+        return [*told, *doctor(folder, settings, database, Models(settings))]
+    finally:
+        database.close()
 
 
 def doctor(path: Path, settings: Settings, database: LibraryDatabase, models: Models) -> list[Finding]:

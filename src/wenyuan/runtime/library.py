@@ -124,7 +124,12 @@ def _open_address(
 
 
 def migrate_library(address: str, environment: Mapping[str, str] | None = None) -> int:
-    """Bring a library in PostgreSQL to the schema of this program, or make it one, and return its number."""
+    """Bring a library in PostgreSQL to the schema of this program, or make it one, and return its number.
+
+    Raises `InvalidValue` for a folder: a library there migrates when it is opened.
+    """
+    if not is_address(address):
+        raise InvalidValue(what="The library to migrate", value=address, reason="it is not a postgresql:// address")
     # How long to wait for those who write is all that matters of the settings.
     settings = load_settings(Path("none"), os.environ if environment is None else environment)
     return migrate_postgres(address, settings.worker.lock_seconds)

@@ -38,8 +38,8 @@ def init(path: Path | None = None, /, *, session: Given) -> int:
         Folder to make it in; else the one that --library or $WENYUAN_LIBRARY names, or the usual one.
     """
     if path is not None:
-        session = replace(session, path=path)
-    existed = (session.library / "wenyuan.db").exists()
+        session = replace(session, path=str(path))
+    existed = Path(session.library, "wenyuan.db").exists()
     with session.open(create=True) as library:
         session.show({"library": library.path, "created": not existed}, lambda: _show_made(session, library, existed))
     return OK

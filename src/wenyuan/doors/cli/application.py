@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -16,7 +15,7 @@ from wenyuan.doors.cli.help_pages import HelpPages
 from wenyuan.doors.cli.preview import preview
 from wenyuan.doors.cli.session import new_session
 from wenyuan.doors.cli.sources import sync, watch
-from wenyuan.doors.cli.upkeep import check, doctor
+from wenyuan.doors.cli.upkeep import check, doctor, migrate
 from wenyuan.doors.cli.working import worker
 
 _HELP = "A knowledge base you can trust: exact search in Chinese and English documents, answers that can be checked."
@@ -35,6 +34,7 @@ _COMMANDS: tuple[Callable[..., int], ...] = (
     doctor,
     backup,
     restore,
+    migrate,
 )
 
 # Groups are loaded when one of their commands is asked for.
@@ -80,7 +80,7 @@ def application(after_delimiter: Sequence[str] = ()) -> App:
     @app.meta.default
     def launch(
         *tokens: Annotated[str, Parameter(show=False, allow_leading_hyphen=True)],
-        library: Path | None = None,
+        library: Annotated[str | None, Parameter(metavar="PATH")] = None,
         json: bool = False,
     ) -> int:
         """Run one command.
@@ -88,7 +88,7 @@ def application(after_delimiter: Sequence[str] = ()) -> App:
         Parameters
         ----------
         library
-            Folder of the library; else $WENYUAN_LIBRARY, else the usual folder for a user's data.
+            Folder of the library, or a postgresql:// address; else $WENYUAN_LIBRARY, else the usual folder.
         json
             Write one JSON document to standard output, and nothing else.
         """

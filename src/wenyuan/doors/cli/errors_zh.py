@@ -200,6 +200,17 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "{path} 的数据库已损坏：{reason}。",
         "停止所有使用它的程序并从备份恢复；`wenyuan check` 说明详情。",
     ),
+    "database-unreachable": ("无法连接数据库 {path}：{reason}。", "启动它或等它恢复；恢复后工作自动继续。"),
+    "database-refused": (
+        "数据库 {path} 拒绝了这个操作：{reason}。",
+        "检查地址、用户名和密码，以及该用户在这个数据库中的权限。",
+    ),
+    "database-unsuitable": ("数据库 {path} 不能存放资料库：{reason}。", "{remedy}"),
+    "migration-needed": (
+        "{path} 中的资料库结构版本为 {found}；本程序使用 {known}。",
+        "在没有旧程序使用它时运行一次 `wenyuan migrate`，再启动本程序。",
+    ),
+    "not-with-postgresql": ("PostgreSQL 中的资料库不能这样做：{what}。", "{remedy}"),
     "source-not-found": ("没有来源 {source!r}。", "`wenyuan sources list` 列出来源；`wenyuan sources add` 可添加。"),
     "source-exists": (
         "{location} 已是这个知识库的来源。",

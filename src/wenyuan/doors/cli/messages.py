@@ -240,6 +240,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "stage.embedding": ("embedding", "生成向量"),
     "stage.rereading": ("reading again", "重新读取"),
     "job.cancelling": ("being cancelled", "正在取消"),
+    "migrate.done": ("The library has schema {schema}.", "资料库的结构版本为 {schema}。"),
     "worker.started": ("Working for {library}; Ctrl-C stops it.", "正在处理 {library} 的任务；按 Ctrl-C 停止。"),
     "worker.drained": ("{n} job{n:s} done; nothing is left to do now.", "完成 {n} 个任务，目前没有别的任务。"),
     "worker.bounded": ("{n} job{n:s} done; there is more to do.", "完成 {n} 个任务，还有任务未做。"),

@@ -33,25 +33,35 @@ OK, DOCUMENT_AT_FAULT, REGRESSED, INTERRUPTED = 0, 4, 7, 130
 class Session:
     """One run of the program. `path` is the library asked for, or None for the usual one."""
 
-    path: Path | None
+    path: str | None
     json: bool
     say: Messages
     out: Output
     notes: Output
 
     @property
-    def library(self) -> Path:
+    def library(self) -> str:
         """`--library`, else `$WENYUAN_LIBRARY`, else the folder that the platform has for a user's data."""
         chosen = self.path or os.environ.get("WENYUAN_LIBRARY")
-        return Path(chosen) if chosen else Path(platformdirs.user_data_dir("wenyuan")) / "library"
+        return chosen or str(Path(platformdirs.user_data_dir("wenyuan")) / "library")
+
+    @property
+    def blobs(self) -> str | None:
+        """`$WENYUAN_BLOBS`: where a library in PostgreSQL has its files."""
+        return os.environ.get("WENYUAN_BLOBS")
 
     def open(self, *, create: bool = False) -> Library:
-        library: Library = import_module(_RUNTIME).open_library(self.library, create=create)
+        library: Library = import_module(_RUNTIME).open_library(self.library, blobs=self.blobs, create=create)
         return library
+
+    def migrate(self) -> int:
+        """Bring the library to the schema of this program, and return its number."""
+        schema: int = import_module(_RUNTIME).migrate_library(self.library)
+        return schema
 
     def examine(self) -> list[Finding]:
         """What is to be said of the library and what it runs on, whether or not it can be opened."""
-        findings: list[Finding] = import_module(_DOCTOR).examine(self.library)
+        findings: list[Finding] = import_module(_DOCTOR).examine(self.library, blobs=self.blobs)
         return findings
 
     def command(self, text: str) -> str:
@@ -91,5 +101,5 @@ Given = Annotated[Session, Parameter(parse=False)]
 """A command's session, handed to it by the program and never read from the command line."""
 
 
-def new_session(path: Path | None, *, json: bool) -> Session:
+def new_session(path: str | None, *, json: bool) -> Session:
     return Session(path, json, Messages.of_environment(os.environ), Output(sys.stdout), Output(sys.stderr))

@@ -1,4 +1,4 @@
-"""`wenyuan check` and `wenyuan doctor`."""
+"""`wenyuan check`, `wenyuan doctor` and `wenyuan migrate`."""
 
 from __future__ import annotations
 
@@ -59,6 +59,16 @@ def doctor(*, session: Given) -> int:
     findings = session.examine()
     session.show(findings, lambda: _show(session, findings, "doctor.fine"))
     return ConfigurationError.exit_code if _errors(findings) else OK
+
+
+def migrate(*, session: Given) -> int:
+    """Bring a library in PostgreSQL to the schema of this program, or make it one. One in a folder does so by itself.
+
+    Do it once, while no older program works in it; programs of before and after it do not work side by side.
+    """
+    schema = session.migrate()
+    session.show({"schema": schema}, lambda: session.out.line(session.say("migrate.done", schema=schema)))
+    return OK
 
 
 def _show_repaired(session: Session, repaired: Repaired) -> None:

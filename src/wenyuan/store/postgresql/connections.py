@@ -17,7 +17,7 @@ from typing import Any
 import psycopg
 from psycopg import conninfo, errors
 from psycopg.types.numeric import Int8BinaryDumper, NumericBinaryLoader
-from psycopg.types.string import StrDumperUnknown
+from psycopg.types.string import StrDumperUnknown, TextBinaryLoader
 
 from wenyuan.errors import (
     DatabaseRefused,
@@ -46,17 +46,25 @@ _SETTINGS = "SET plan_cache_mode = force_custom_plan; SET jit = off; SET client_
 _KEEPALIVES = {"keepalives_idle": 30, "keepalives_interval": 10, "keepalives_count": 3}
 
 _NAMED = re.compile(r"'(?:[^']|'')*'|(?<![:\w]):([a-z_][a-z0-9_]*)")
-_NULL_CHARACTER, _REPLACEMENT = "\x00", "\ufffd"
+# Text cannot hold a null character here. In its place stands a code point that is no character and that Unicode
+# leaves to programs (https://www.unicode.org/faq/private_use.html#nonchar1), which no other program sees.
+_NULL, _STANDS_FOR_NULL = "\x00", "\ufdd0"
 # Of the errors that libpq reports without a code, when a connection is made.
 _SERVER_SAID = re.compile(r"FATAL:\s+(.*)", re.DOTALL)
 _COMES_BACK = re.compile(r"starting up|shutting down|recovery|too many|remaining connection slots|terminating")
 
 
-class _Text(StrDumperUnknown):
-    """Text of no declared type, which PostgreSQL finds from where it stands; it cannot hold a null character."""
+class _TextGiven(StrDumperUnknown):
+    """Text of no declared type, which PostgreSQL finds from where it stands."""
 
     def dump(self, obj: str) -> Any:
-        return super().dump(obj.replace(_NULL_CHARACTER, _REPLACEMENT) if _NULL_CHARACTER in obj else obj)
+        return super().dump(obj.replace(_NULL, _STANDS_FOR_NULL) if _NULL in obj else obj)
+
+
+class _TextRead(TextBinaryLoader):
+    def load(self, data: Any) -> Any:
+        text = super().load(data)
+        return text.replace(_STANDS_FOR_NULL, _NULL) if _STANDS_FOR_NULL in text else text
 
 
 class _PlainNumber(NumericBinaryLoader):
@@ -94,7 +102,8 @@ def connect(address: Address) -> Connection:
         raise DatabaseRefused(path=address, reason=_sentence(error)) from error
     with translated(address):
         connection.prepared_max = _STATEMENTS_KEPT
-        connection.adapters.register_dumper(str, _Text)
+        connection.adapters.register_dumper(str, _TextGiven)
+        connection.adapters.register_loader("text", _TextRead)
         # One type for all integers: a statement is prepared anew for each combination of types.
         connection.adapters.register_dumper(int, Int8BinaryDumper)
         connection.adapters.register_loader("numeric", _PlainNumber)

@@ -1,11 +1,11 @@
 -- What PostgreSQL needs besides the schema that both databases share. It is applied after that.
 
 -- Lists travel as one JSON parameter. Rows are text, as SQLite's are. A null character, which text cannot hold
--- here, is replaced as it is in every other parameter.
+-- here, is replaced as it is in every other parameter, by a code point that is no character.
 CREATE FUNCTION json_each(list text) RETURNS TABLE (value text) LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT element FROM jsonb_array_elements_text(
     CASE WHEN position('\u0000' IN list) > 0
-      THEN regexp_replace(list, '(?<!\\)((\\\\)*)\\u0000', '\1\\ufffd', 'g')::jsonb
+      THEN regexp_replace(list, '(?<!\\)((\\\\)*)\\u0000', '\1\\ufdd0', 'g')::jsonb
       ELSE list::jsonb END
   ) AS element
 $$;
