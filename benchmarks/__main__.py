@@ -1,7 +1,7 @@
-"""Measure and print: `python -m benchmarks [language] [ingest] [query] [throughput] [lifecycle] [durability]`.
+"""Measure and print: `python -m benchmarks [language] [ingest] [query] [throughput] [lifecycle] [postgresql] …`.
 
-Without a name, all of them. `--sizes 1000,10000,100000` are those of the query part, `--kills 100` is how often each
-thing is done in the durability part.
+Without a name, all of them, `durability` last. `--sizes 1000,10000,100000` are those of the query and postgresql
+parts, `--kills 100` is how often each thing is done in the durability part.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import durability, ingest, language, lifecycle, query, throughput
+from benchmarks import durability, ingest, language, lifecycle, postgresql, query, throughput
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine
 from wenyuan.config import load_settings
@@ -21,7 +21,7 @@ from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600
-_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "durability")
+_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "postgresql", "durability")
 
 
 def main() -> None:
@@ -37,13 +37,15 @@ def main() -> None:
     corpus = load_corpus()
     if "ingest" in parts:
         print(ingest.measure(corpus), flush=True)
+    sizes = [int(size) for size in arguments.sizes.split(",")]
     if "query" in parts:
-        sizes = [int(size) for size in arguments.sizes.split(",")]
         print(query.measure(corpus, _real_vectors(corpus), sizes), flush=True)
     if "throughput" in parts:
         print(throughput.measure(corpus), flush=True)
     if "lifecycle" in parts:
         print(lifecycle.measure(corpus), flush=True)
+    if "postgresql" in parts:
+        print(postgresql.measure(corpus, _real_vectors(corpus), sizes), flush=True)
     if "durability" in parts:
         print(durability.measure(arguments.kills), flush=True)
 

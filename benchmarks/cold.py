@@ -9,14 +9,14 @@ import numpy as np
 import psutil
 
 import wenyuan as wy
-from benchmarks.query import _MODEL, StoredVectors
+from benchmarks.query import MODEL, StoredVectors
 from benchmarks.report import milliseconds
 
 
 def main(folder: Path, question: str) -> None:
     vector = np.load(folder / "question.npy")
     with wy.open(folder / "library", create=False) as library:
-        library.models.register(_MODEL, StoredVectors([question], vector.reshape(1, -1)))
+        library.models.register(MODEL, StoredVectors([question], vector.reshape(1, -1)))
         taken = milliseconds(lambda: library.search(question))
         print(taken, psutil.Process().memory_info().rss / 1e6)
 

@@ -33,7 +33,7 @@ _CHUNKS_PER_DOCUMENT = 20
 _DOCUMENTS_PER_TRANSACTION = 50
 _QUERIES = 60
 _COLD_STARTS = 5
-_MODEL = "benchmark/real-vectors"
+MODEL = "benchmark/real-vectors"
 
 
 class StoredVectors:
@@ -65,15 +65,15 @@ def measure(corpus: Corpus, real: NDArray[np.float32], sizes: Sequence[int]) -> 
 def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size: int) -> list[tuple[object, ...]]:
     passages = list(corpus.passages(size, seed=size))
     made = perturbed(real, size, seed=1)
-    questions = _questions(passages)
+    questions = questions_of(passages)
     asked = perturbed(real, len(questions), seed=2)
     environment = {"WENYUAN_DEFAULTS_EMBEDDING_MODEL": ""}
     with wy.open(folder / "library", environment=environment) as library:
-        generation = _fill(library, passages, made)
+        generation = fill(library, passages, made)
     gc.collect()
     cold, resident = _cold(folder, questions[0], asked[0])
     with wy.open(folder / "library", environment=environment) as library:
-        library.models.register(_MODEL, StoredVectors(questions, asked))
+        library.models.register(MODEL, StoredVectors(questions, asked))
         whole, keyword, vector, filtered, broad, changed = [], [], [], [], [], []
         for number, question in enumerate(questions):
             broad.append(milliseconds(partial(library.search, question, filters={"part": {"from": 0, "to": 49}})))
@@ -86,7 +86,7 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
             changed.append(milliseconds(partial(library.search, question)))
         # The last change may have switched a document off.
         library.documents.switch(f"/{(len(questions) - 1) // 2 * _CHUNKS_PER_DOCUMENT}", enabled=True)
-        recall = _recall(library, generation, made, asked)
+        found = recall(library, generation, made, asked)
     exact = [milliseconds(partial(_exact, made, one)) for one in asked]
     trigram = _trigram(folder / "trigram.db", passages, questions)
     return [
@@ -107,7 +107,7 @@ def _measure_size(folder: Path, corpus: Corpus, real: NDArray[np.float32], size:
             "vector list",
             *median_and_p95(vector),
             *_peer(exact, vector),
-            f"recall@10 {recall:.3f}; peer: exact float32 with numpy",
+            f"recall@10 {found:.3f}; peer: exact float32 with numpy",
         ),
     ]
 
@@ -122,7 +122,7 @@ def _peer(peer: Sequence[float], ours: Sequence[float]) -> tuple[float, float]:
     return theirs, theirs / median_and_p95(ours)[0]
 
 
-def _questions(passages: Sequence[str]) -> list[str]:
+def questions_of(passages: Sequence[str]) -> list[str]:
     """Questions of a few words that stand together in a passage, as people ask them."""
     step = max(1, len(passages) // _QUERIES)
     questions = []
@@ -132,15 +132,15 @@ def _questions(passages: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(questions))
 
 
-def _fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) -> IndexGeneration:
+def fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) -> IndexGeneration:
     """Store passages with their vectors as ingestion would, without reading files or calling a model."""
     base = library.knowledge_bases.find(None)
     identity = ModelIdentity("benchmark", "real-vectors", made.shape[1])
     print_of = fingerprint(identity)
     with library._database.write() as tx:
-        tx.run("UPDATE knowledge_bases SET embedding_model = :model", {"model": _MODEL})
+        tx.run("UPDATE knowledge_bases SET embedding_model = :model", {"model": MODEL})
         lexical = indexes.ensure_active(tx, new_id("gen"), base.id, "lexical", str(RULE_SET_VERSION), {})
-        vector = indexes.ensure_active(tx, new_id("gen"), base.id, "vector", print_of, {"model": _MODEL}, made.shape[1])
+        vector = indexes.ensure_active(tx, new_id("gen"), base.id, "vector", print_of, {"model": MODEL}, made.shape[1])
         model = vectors.model_key(tx, print_of, identity, to_json(identity))
         tx.run("INSERT INTO blobs (sha256, size, created_at) VALUES ('00', 0, 0)")
     starts = range(0, len(passages), _CHUNKS_PER_DOCUMENT)
@@ -171,7 +171,7 @@ def _fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) 
     return vector
 
 
-def _recall(
+def recall(
     library: Library, generation: IndexGeneration, made: NDArray[np.float32], asked: NDArray[np.float32]
 ) -> float:
     """recall@10 of the vector list against exact float32 search. Chunk keys count the passages from 1."""

@@ -77,8 +77,9 @@ class Told:
 
     def revise(self, which: int, drafts: list[Draft], publish: bool, embed: bool, seed: int) -> Any:
         old = self._one(which)
-        if old is None:
-            return None
+        with self.library.database.read() as tx:
+            if old is None or not documents.by_ids(tx, [old.document.id]):
+                return None
         one = self.library.stage(self.library.revise(old.document, self.library.new_id("x").encode()), *drafts)
         return self._bring(one, {}, publish, embed, seed)
 

@@ -63,7 +63,7 @@ class _TextGiven(StrDumperUnknown):
 
 class _TextRead(TextBinaryLoader):
     def load(self, data: Any) -> Any:
-        text = super().load(data)
+        text: Any = super().load(data)
         return text.replace(_STANDS_FOR_NULL, _NULL) if _STANDS_FOR_NULL in text else text
 
 
