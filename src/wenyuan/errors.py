@@ -602,7 +602,7 @@ class DatabaseRefused(StorageError):
 class DatabaseUnsuitable(StorageError):
     code = "database-unsuitable"
     sentence = "The database {path} cannot hold a library: {reason}."
-    hint = "{remedy}"
+    hint = "{remedy}."
 
 
 class MigrationNeeded(StorageError):
@@ -614,7 +614,7 @@ class MigrationNeeded(StorageError):
 class NotWithPostgres(RequestError):
     code = "not-with-postgresql"
     sentence = "{what} is not possible for a library in PostgreSQL."
-    hint = "{remedy}"
+    hint = "{remedy}."
 
 
 class BackupInvalid(StorageError):

@@ -378,7 +378,7 @@ class Library:
         there before is as it was. Raises `NotWithPostgres` for a library in PostgreSQL.
         """
         if not isinstance(self._database, SqliteDatabase):
-            remedy = "Copy it with pg_dump, and then the folder of its files; docs/how-to-postgresql.md shows how."
+            remedy = "Copy it with pg_dump, and then the folder of its files; docs/how-to-postgresql.md shows how"
             raise NotWithPostgres(what="A backup by this program", remedy=remedy)
         return backup(self.path, self._database, self._blobs, _program(), target, quick=quick, watch=watch)
 

@@ -38,5 +38,7 @@ def _postgresql() -> ModuleType:
         if error.name is None or error.name.partition(".")[0] != "psycopg":
             raise
         raise DatabaseUnsuitable(
-            path="at that address", reason="psycopg is not installed", remedy="pip install 'wenyuan[postgres]'"
+            path="at that address",
+            reason="psycopg is not installed",
+            remedy="`pip install 'wenyuan[postgres]'` adds it",
         ) from error

@@ -205,12 +205,12 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "数据库 {path} 拒绝了这个操作：{reason}。",
         "检查地址、用户名和密码，以及该用户在这个数据库中的权限。",
     ),
-    "database-unsuitable": ("数据库 {path} 不能存放资料库：{reason}。", "{remedy}"),
+    "database-unsuitable": ("数据库 {path} 不能存放资料库：{reason}。", "{remedy}。"),
     "migration-needed": (
         "{path} 中的资料库结构版本为 {found}；本程序使用 {known}。",
         "在没有旧程序使用它时运行一次 `wenyuan migrate`，再启动本程序。",
     ),
-    "not-with-postgresql": ("PostgreSQL 中的资料库不能这样做：{what}。", "{remedy}"),
+    "not-with-postgresql": ("PostgreSQL 中的资料库不能这样做：{what}。", "{remedy}。"),
     "source-not-found": ("没有来源 {source!r}。", "`wenyuan sources list` 列出来源；`wenyuan sources add` 可添加。"),
     "source-exists": (
         "{location} 已是这个知识库的来源。",

@@ -116,14 +116,14 @@ def require(connection: Connection, address: Address) -> None:
     if connection.info.server_version < OLDEST_VERSION:
         version = connection.info.parameter_status("server_version")
         raise DatabaseUnsuitable(
-            path=address, reason=f"it is PostgreSQL {version}", remedy="Use PostgreSQL 17 or a newer one."
+            path=address, reason=f"it is PostgreSQL {version}", remedy="Use PostgreSQL 17 or a newer one"
         )
     row = connection.execute(
         "SELECT pg_encoding_to_char(encoding), datlocprovider::text, datcollate, coalesce(datlocale, '') "
         "FROM pg_database WHERE datname = current_database()"
     ).fetchone()
     encoding, provider, collation, locale = row or ("", "", "", "")
-    remedy = "Make it with `CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`."
+    remedy = "Make it with `CREATE DATABASE name TEMPLATE template0 ENCODING 'UTF8' LOCALE 'C'`"
     if encoding != "UTF8":
         raise DatabaseUnsuitable(path=address, reason=f"its encoding is {encoding}, not UTF8", remedy=remedy)
     if (collation if provider == "c" else locale) not in _CODE_POINT_ORDERS:

@@ -7,6 +7,7 @@ transaction: however its connection ends, the server lets go of both.
 
 from __future__ import annotations
 
+import select
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,6 +30,7 @@ _MOST_READERS = 24
 _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
+_CONNECT_SECONDS = 10.0
 _RECONNECT_SECONDS = 1.0
 
 
@@ -38,7 +40,9 @@ class PostgresTransaction:
     def __init__(self, connection: Connection, lexical: LexicalIndex, now: int | None = None) -> None:
         self._cursor = connection.cursor(binary=True)
         self._lexical = lexical
+        self._is_writing = now is not None
         self._now = now
+        self._seen: dict[tuple[str, object], Row | None] = {}
 
     @property
     def now(self) -> int:
@@ -57,6 +61,14 @@ class PostgresTransaction:
     def first(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Row | None:
         rows = self.all(sql, parameters)
         return rows[0] if rows else None
+
+    def once(self, sql: str, name: str, value: object) -> Row | None:
+        """The first row of a statement with one parameter; who only reads would see the same again."""
+        if self._is_writing:
+            return self.first(sql, {name: value})
+        if (sql, value) not in self._seen:
+            self._seen[sql, value] = self.first(sql, {name: value})
+        return self._seen[sql, value]
 
     def run(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> int:
         return max(0, self._cursor.execute(bound(sql), parameters).rowcount)
@@ -105,36 +117,56 @@ class _Readers:
             self._free.release()
 
     def _begin(self) -> Connection:
-        while True:
+        while self._idle:
             try:
-                connection, is_new = self._idle.pop(), False
+                connection = self._idle.pop()
             except IndexError:
-                connection, is_new = connect(self._address), True
-            try:
-                connection.execute(_BEGIN_READING)
-            except psycopg.OperationalError:
-                # Idle connections may be gone, as after a restart of the server; a new one tells why it fails.
-                connection.close()
-                if is_new:
-                    raise
-            else:
+                break
+            if _has_begun(connection):
                 return connection
+            # It is gone, as all are after a restart of the server.
+            connection.close()
+        connection = connect(self._address)
+        connection.execute(_BEGIN_READING)
+        return connection
 
     def _put_back(self, connection: Connection) -> None:
-        try:
-            connection.execute("ROLLBACK")
-        except psycopg.Error:
-            # Whatever it was that went wrong was told where it happened.
-            connection.close()
-        if self._closed:
-            connection.close()
-        elif not connection.closed:
-            self._idle.append(connection)
+        """Begin the next transaction already, and wait for that when it is needed.
+
+        Before its first statement a transaction sees nothing and keeps nothing from being cleaned up.
+        """
+        if not connection.closed and not self._closed:
+            try:
+                connection.pgconn.send_query(f"ROLLBACK; {_BEGIN_READING}".encode())
+                if connection.pgconn.flush() == 0:
+                    self._idle.append(connection)
+                    return
+            except psycopg.Error:
+                # Whatever it was that went wrong was told where it happened.
+                pass
+        connection.close()
 
     def close(self) -> None:
         self._closed = True
         while self._idle:
             self._idle.pop().close()
+
+
+def _has_begun(connection: Connection) -> bool:
+    """Whether the transaction that was asked for has begun; False where the connection is lost."""
+    pgconn = connection.pgconn
+    try:
+        while True:
+            while pgconn.is_busy():
+                select.select([pgconn.socket], [], [], _CONNECT_SECONDS)
+                pgconn.consume_input()
+            if pgconn.get_result() is None:
+                break
+        # Where something comes unasked, it is the end of the connection.
+        unasked, _, _ = select.select([pgconn.socket], [], [], 0)
+        return not unasked and connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+    except (psycopg.Error, OSError):
+        return False
 
 
 class PostgresDatabase:
@@ -242,7 +274,7 @@ class PostgresDatabase:
         return 0
 
     def set_aside(self) -> Path:
-        raise NotWithPostgres(what="Setting traces aside", remedy="Restore the database with PostgreSQL's own tools.")
+        raise NotWithPostgres(what="Setting traces aside", remedy="Restore the database with PostgreSQL's own tools")
 
     def indexed_tokens(self, number: int) -> Iterator[tuple[int, str, str]]:
         """Every token in a lexical index, as often as it stands there, as (chunk key, field, token)."""

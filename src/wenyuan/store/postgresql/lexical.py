@@ -62,8 +62,12 @@ class _State:
     remembered: int = 0
 
 
-class Copying(Protocol):
-    """A transaction that takes many rows at once."""
+class PostgresOnly(Protocol):
+    """What this index asks of a transaction besides: to take many rows at once, and to remember a row."""
+
+    def once(self, sql: str, name: str, value: object) -> Row | None:
+        """The first row of a statement with one parameter, asked for once where nothing can change it."""
+        ...
 
     def copy_rows(self, sql: str, rows: Iterable[Sequence[bytes]]) -> None:
         """Execute a `COPY … FROM STDIN (FORMAT BINARY)` with rows whose values are in PostgreSQL's binary format."""
@@ -205,7 +209,8 @@ class PostingsIndex:
 
 def _head(tx: Reading, number: int) -> Row:
     """Version, chunks and their tokens of an index."""
-    row = tx.first("SELECT version, chunks, tokens FROM lexical_indexes WHERE number = :number", {"number": number})
+    sql = "SELECT version, chunks, tokens FROM lexical_indexes WHERE number = :number"
+    row = cast(PostgresOnly, tx).once(sql, "number", number)
     if row is None:
         raise LibraryDamaged(path="PostgreSQL", reason=f"the lexical index {number} is missing")
     return row
@@ -314,7 +319,7 @@ def _store(tx: Writing, number: int, keys: NDArray[np.int64], lengths: NDArray[n
         },
     )
     place = number.to_bytes(4, "big"), int(row[0] if row is not None else 0).to_bytes(8, "big")
-    cast(Copying, tx).copy_rows(
+    cast(PostgresOnly, tx).copy_rows(
         "COPY lexical_pages (number, segment, first_token, page) FROM STDIN (FORMAT BINARY)",
         ((*place, token, page) for token, page in pages_of(postings)),
     )

@@ -84,7 +84,7 @@ def _missing_of(tx: PostgresTransaction, kind: str, database: PostgresDatabase) 
     if tx.first("SELECT to_regclass(:name)", {"name": _APPLIED[kind]}) == (None,):
         if kind == "" and tx.first("SELECT 1 FROM pg_tables WHERE schemaname = current_schema() LIMIT 1"):
             raise DatabaseUnsuitable(
-                path=database.address, reason="it holds the tables of another program", remedy="Make a new database."
+                path=database.address, reason="it holds the tables of another program", remedy="Make a new database"
             )
         return known
     by_number = {migration.number: migration for migration in known}
