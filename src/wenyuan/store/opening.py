@@ -37,8 +37,5 @@ def _postgresql() -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] != "psycopg":
             raise
-        raise DatabaseUnsuitable(
-            path="at that address",
-            reason="psycopg is not installed",
-            remedy="`pip install 'wenyuan[postgres]'` adds it",
-        ) from error
+        remedy = "`pip install 'wenyuan[postgres]'` adds it"
+        raise DatabaseUnsuitable(path="at that address", reason="psycopg is not installed", remedy=remedy) from error

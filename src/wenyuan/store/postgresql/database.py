@@ -164,9 +164,9 @@ def _has_begun(connection: Connection) -> bool:
                 break
         # Where something comes unasked, it is the end of the connection.
         unasked, _, _ = select.select([pgconn.socket], [], [], 0)
-        return not unasked and connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
     except (psycopg.Error, OSError):
         return False
+    return not unasked and connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
 
 
 class PostgresDatabase:
