@@ -205,6 +205,7 @@ def _crowded(library: LibraryBuilder, outside: int, inside: int) -> tuple[Knowle
     return base, made
 
 
+@pytest.mark.only_sqlite
 @pytest.mark.parametrize(("outside", "inside"), [(60, 1), (60, 20), (400, 3)])
 def test_the_best_lie_outside_and_every_list_still_finds_what_is_inside(
     library: LibraryBuilder, outside: int, inside: int

@@ -102,6 +102,7 @@ def _numbered(name: str, count: int) -> list[str]:
 # --- Turns ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.only_sqlite
 def test_one_file_is_not_behind_the_thousands_of_another_knowledge_base(jobs: Queue) -> None:
     jobs.add("large", *_numbered("bulk", 3000))
     jobs.take(5)

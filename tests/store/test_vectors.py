@@ -177,6 +177,7 @@ def test_equal_similarities_are_ordered_by_chunk_key(library: LibraryBuilder) ->
 # --- Searching -----------------------------------------------------------------------------------
 
 
+@pytest.mark.only_sqlite
 def test_the_nearest_of_many_are_found(library: LibraryBuilder) -> None:
     dimensions, per_document, topics = 384, 400, 30
     base = library.knowledge_base(embedding_model="m", dimensions=dimensions)
