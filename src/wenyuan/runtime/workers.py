@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import platform
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -118,13 +119,19 @@ class Workers:
     def _superseded_ms(self) -> int:
         return self.settings.retention.superseded_days * _DAY_MS
 
+    @property
+    def _names(self) -> Path:
+        """Where workers lock their names: beside each other only on one machine, as locks may not reach others."""
+        names = self.path / "workers"
+        return names / platform.node() if self.database.is_for_many_machines else names
+
     # --- One worker ------------------------------------------------------------------------------
 
     @contextmanager
     def _worker(self) -> Iterator[Worker]:
         """A worker with its own reader and name, for as long as the context lasts."""
         settings = self.settings.worker
-        name = WorkerName(self.path / "workers", worker_name(next(_SERIAL)))
+        name = WorkerName(self._names, worker_name(next(_SERIAL)))
         limits = WorkerLimits(
             settings.lease_seconds, settings.stall_seconds, settings.poll_seconds, settings.max_attempts
         )

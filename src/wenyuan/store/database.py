@@ -89,6 +89,11 @@ class LibraryDatabase(Database, Protocol):
     @property
     def traces(self) -> LibraryDatabase: ...
 
+    @property
+    def is_for_many_machines(self) -> bool:
+        """Whether programs on other machines may use it as well."""
+        ...
+
     def exists(self) -> bool:
         """Whether it was made yet; traces are when the first one is kept."""
         ...

@@ -109,6 +109,10 @@ class SqliteDatabase:
         self._closed = False
 
     @property
+    def is_for_many_machines(self) -> bool:
+        return False
+
+    @property
     def traces(self) -> SqliteDatabase:
         return self._traces or self
 

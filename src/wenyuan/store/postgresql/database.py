@@ -187,6 +187,10 @@ class PostgresDatabase:
         self._traces = PostgresDatabase(url, lock_seconds, _library=self) if _library is None else None
 
     @property
+    def is_for_many_machines(self) -> bool:
+        return True
+
+    @property
     def traces(self) -> PostgresDatabase:
         return self._traces or self
 
