@@ -70,9 +70,7 @@ def _all_of_it_is_found(library: Library, numbers: Iterable[int]) -> None:
 
 def _work_and_kill(home: Path, after: float) -> bool:
     """Let a process work for a while and kill it; False when it had ended by itself."""
-    worker = subprocess.Popen(
-        [sys.executable, "-c", _DRAIN, str(home)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
+    worker = subprocess.Popen([sys.executable, "-c", _DRAIN, str(home)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert worker.stdout is not None
     worker.stdout.readline()
     try:

@@ -5,7 +5,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.parsers.code import CodeParser, _PythonScope, code_blocks
+from wenyuan.parsers.text.code import CodeParser, _PythonScope, code_blocks
 from wenyuan.rules.chunking import text_piece
 from wenyuan.types import Block
 

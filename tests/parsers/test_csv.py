@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wenyuan.errors import FileMalformed
-from wenyuan.parsers.csv import CsvParser, _Records
+from wenyuan.parsers.text.csv import CsvParser, _Records
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 CELLS = st.text(st.sampled_from('a字 ,;|"\n'), max_size=6)

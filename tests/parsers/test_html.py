@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.parsers.html import HtmlParser, declared_encoding
-from wenyuan.parsers.html_blocks import STRUCTURAL_TAGS, HtmlBlocks
-from wenyuan.parsers.html_tokens import Token, attributes, html_tokens
+from wenyuan.parsers.html.blocks import STRUCTURAL_TAGS, HtmlBlocks
+from wenyuan.parsers.html.page import HtmlParser, declared_encoding
+from wenyuan.parsers.html.tokens import Token, attributes, html_tokens
 from wenyuan.types import Anchor, Block, Facts, ReadEvent
 
 HANDBOOK = """<!doctype html><html lang="zh-CN"><head><meta charset="utf-8"><title>员工手册</title></head><body>

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.errors import FileMalformed
-from wenyuan.parsers.json import JsonParser
-from wenyuan.parsers.json_lines import JsonLinesParser
-from wenyuan.parsers.json_values import DEEPEST, JsonProblem, flat_values
+from wenyuan.parsers.text.json import JsonParser
+from wenyuan.parsers.text.json_lines import JsonLinesParser
+from wenyuan.parsers.text.json_values import DEEPEST, JsonProblem, flat_values
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)

@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from wenyuan.parsers import markdown
-from wenyuan.parsers.lines import LineReader, text_lines
-from wenyuan.parsers.markdown import MarkdownParser, MarkdownScanner
+from wenyuan.parsers.text import markdown
+from wenyuan.parsers.text.lines import LineReader, text_lines
+from wenyuan.parsers.text.markdown import MarkdownParser, MarkdownScanner
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 LINES = st.sampled_from(

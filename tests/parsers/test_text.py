@@ -5,9 +5,10 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.parsers import lines, reading
-from wenyuan.parsers.lines import LineReader, text_lines
-from wenyuan.parsers.text import TextParser, paragraphs
+from wenyuan.parsers import reading
+from wenyuan.parsers.text import lines
+from wenyuan.parsers.text.lines import LineReader, text_lines
+from wenyuan.parsers.text.plain import TextParser, paragraphs
 from wenyuan.types import Anchor, Block, Facts
 
 LINES = st.lists(st.text(st.sampled_from("a字 。\u2028"), max_size=30), max_size=20)
