@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
+from tests.docs.formats_page import formats_page
 from wenyuan import errors
 from wenyuan.config import Settings
 from wenyuan.doors.http.reference import reference
@@ -105,7 +106,12 @@ def _first_paragraph(kind: type) -> str:
     return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
 
 
-PAGES = {"settings.md": settings_page, "errors.md": errors_page, "http-api.md": reference}
+PAGES = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "http-api.md": reference,
+    "../formats.md": formats_page,
+}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():

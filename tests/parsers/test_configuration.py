@@ -87,6 +87,7 @@ def test_any_text_is_whole(tmp_path_factory: pytest.TempPathFactory, text: str) 
     assert "".join("".join(block.text.split()) for block in found) == "".join(text.split())
 
 
+@pytest.mark.proves("xml", "text", "limits")
 def test_entities_of_xml_are_read_and_never_resolved(tmp_path: Path) -> None:
     laughs = '<!DOCTYPE a [<!ENTITY b "haha">' + "".join(f'<!ENTITY c{n} "&c{n - 1};&c{n - 1};">' for n in range(1, 99))
     source = f'{laughs}<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&c98;&x;</a>'

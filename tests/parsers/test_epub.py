@@ -48,6 +48,7 @@ def read(folder: Path, content: bytes) -> list[ReadEvent]:
     return events_of(content, folder, "a.epub")
 
 
+@pytest.mark.proves("epub", "text", "headings", "anchors", "metadata", file="guide.epub")
 def test_a_book_that_pandoc_wrote() -> None:
     events = events_of("guide.epub")
     blocks = of(Block, events)
@@ -117,6 +118,7 @@ def test_a_protected_book(tmp_path: Path) -> None:
     assert len(of(Block, events)) == 4, "a protected typeface hides no text"
 
 
+@pytest.mark.proves("epub", "limits")
 def test_hostile_books(tmp_path: Path) -> None:
     with pytest.raises(FileMalformed, match="outside"):
         read(tmp_path, book(*PAGES, **{"../../../../PWNED.txt": "x"}))

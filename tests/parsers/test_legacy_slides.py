@@ -96,6 +96,7 @@ def test_records_end(data: bytes) -> None:
     assert len(list(records(data))) <= len(data) / 8
 
 
+@pytest.mark.proves("ppt", "limits")
 @given(st.data())
 @settings(max_examples=40)
 def test_damage_is_an_error_and_nothing_else(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

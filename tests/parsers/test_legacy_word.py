@@ -89,6 +89,7 @@ def test_lists_of_modifiers_end(data: bytes) -> None:
     assert len(list(modifiers(data))) <= len(data)
 
 
+@pytest.mark.proves("doc", "limits")
 @given(st.data())
 @settings(max_examples=40)
 def test_damage_is_an_error_and_nothing_else(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:

@@ -51,6 +51,7 @@ def letter() -> EmailMessage:
     return message
 
 
+@pytest.mark.proves("eml", "text", "anchors", "metadata")
 def test_a_letter_with_attachments_and_a_message_in_it(tmp_path: Path) -> None:
     message = letter()
     message.add_attachment(b"%PDF-1.4", maintype="application", subtype="pdf", filename="报销说明（第三版）.pdf")
@@ -87,6 +88,7 @@ def test_a_letter_with_attachments_and_a_message_in_it(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.proves("eml", "text", file="utf16.eml")
 def test_a_message_that_is_utf16_as_a_whole() -> None:
     events = list(read_file(FILES / "utf16.eml", "utf16.eml"))
     assert facts(events).title == "Test Email"
@@ -159,6 +161,7 @@ def test_the_plain_text_unless_there_is_none(tmp_path: Path, plain: str, page: s
     assert texts(read(tmp_path, message.as_bytes()))[1:] == [shown]
 
 
+@pytest.mark.proves("eml", "tables", "headings")
 def test_a_page_as_text_keeps_its_structure(tmp_path: Path) -> None:
     content = (
         "From: a@b\nContent-Type: text/html\n\n<meta charset=gbk><h1>标题</h1><p>你好，世界。</p>"
@@ -207,6 +210,7 @@ def test_a_page_saved_by_a_browser(tmp_path: Path) -> None:
     assert not [event for event in events if isinstance(event, Member)]
 
 
+@pytest.mark.proves("eml", "limits")
 def test_fifteen_hundred_messages_in_one_another(tmp_path: Path) -> None:
     content = b"From: x@y\nSubject: bottom\n\nbottom"
     for level in range(1500):
@@ -263,6 +267,7 @@ def test_a_message_taken_out_of_a_mailbox(tmp_path: Path) -> None:
     assert texts(events) == ["From: a@b\nSubject: one", "body"]
 
 
+@pytest.mark.proves("mbox", "text", "anchors")
 def test_a_mailbox(tmp_path: Path) -> None:
     second = "From: b@c\nSubject: 二\n\nline\n\n>From here on it is text\nFrom: no separator\n\nFrom time to time\n"
     attached = letter()

@@ -109,6 +109,7 @@ def test_more_than_the_bounds_is_an_error(monkeypatch: pytest.MonkeyPatch) -> No
 # --- Archives ------------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("archive", "text")
 def test_an_archive_lists_its_files_and_gives_them(tmp_path: Path) -> None:
     events = read(tmp_path, "a.zip", zip_of({"鸟/heron.txt": TEXT, "b.md": b"# B\n", "__MACOSX/._b.md": b"\0"}))
     assert members_of(events) == {"鸟/heron.txt": TEXT, "b.md": b"# B\n"}
@@ -164,6 +165,7 @@ def test_half_a_tar_archive_is_malformed(tmp_path: Path, mode: str) -> None:
 
 
 @given(st.binary(max_size=80), st.integers(0, 200))
+@pytest.mark.proves("archive", "limits")
 def test_whatever_stands_in_an_archive_ends_well(
     tmp_path_factory: pytest.TempPathFactory, junk: bytes, at: int
 ) -> None:

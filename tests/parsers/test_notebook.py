@@ -24,6 +24,7 @@ def cell(kind: str, source: str, *outputs: dict[str, Any]) -> dict[str, Any]:
     return {"cell_type": kind, "source": source.splitlines(keepends=True), "outputs": list(outputs)}
 
 
+@pytest.mark.proves("notebook", "text", "anchors")
 def test_cells_code_and_what_it_printed(tmp_path: Path) -> None:
     events = read(
         tmp_path,
@@ -104,6 +105,7 @@ JSON = st.recursive(
 )  # fmt: skip
 
 
+@pytest.mark.proves("notebook", "limits")
 @given(JSON)
 def test_any_shape_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, cells: Any) -> None:
     with suppress(NoText):

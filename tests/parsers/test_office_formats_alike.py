@@ -17,6 +17,9 @@ FEATURES = ("features.odt", "features.doc", "features.rtf")
 DECKS = ("deck.odp", "deck.ppt")
 
 
+@pytest.mark.proves("doc", "text", "tables", "headings", "anchors", file="handbook.doc")
+@pytest.mark.proves("odt", "text", "tables", "headings", "anchors", file="handbook.odt")
+@pytest.mark.proves("rtf", "text", "tables", "headings", "anchors", file="handbook.rtf")
 @pytest.mark.parametrize("name", HANDBOOKS)
 def test_a_handbook_is_the_same_in_every_format(name: str) -> None:
     events, expected = events_of(name), events_of("handbook.docx")
@@ -25,6 +28,9 @@ def test_a_handbook_is_the_same_in_every_format(name: str) -> None:
     assert facts(events).quality == facts(expected).quality
 
 
+@pytest.mark.proves("doc", "metadata", file="features.doc")
+@pytest.mark.proves("odt", "metadata", file="features.odt")
+@pytest.mark.proves("rtf", "metadata", file="features.rtf")
 @pytest.mark.parametrize("name", FEATURES)
 def test_unusual_things_are_the_same_in_every_format(name: str) -> None:
     events, expected = events_of(name), events_of("features.docx")
@@ -46,6 +52,8 @@ def test_unusual_things_are_the_same_in_every_format(name: str) -> None:
     assert {"comments": 1, "tables": 2, "insertions": 1, "deletions": 1}.items() <= facts(events).quality.items()
 
 
+@pytest.mark.proves("odp", "text", "tables", "headings", "anchors", file="deck.odp")
+@pytest.mark.proves("ppt", "text", "tables", "headings", "anchors", file="deck.ppt")
 @pytest.mark.parametrize("name", DECKS)
 def test_slides_are_the_same_in_every_format(name: str) -> None:
     events, expected = events_of(name), events_of("deck.pptx")

@@ -219,6 +219,8 @@ def test_every_word_comes_back(tmp_path_factory: pytest.TempPathFactory, written
     assert shown(found) == [*zip(kinds, (text for _, text in written), strict=True), ("paragraph", "end")]
 
 
+@pytest.mark.proves("odt", "limits")
+@pytest.mark.proves("odp", "limits")
 def test_hostile_documents(tmp_path: Path) -> None:
     with pytest.raises(FileMalformed, match="depth"):
         read(tmp_path, "<text:list><text:list-item>" * 100_000)

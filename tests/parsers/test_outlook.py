@@ -66,6 +66,7 @@ def texts(events: list[ReadEvent]) -> list[str]:
     return [event.text for event in events if isinstance(event, Block)]
 
 
+@pytest.mark.proves("msg", "text", "anchors", "metadata")
 def test_a_message_with_attachments(tmp_path: Path) -> None:
     body = dict([text(0x1000, "各位：\r\n\r\n附件请查收。\r\n")])
     content = b"%PDF-1.4" + bytes(9000)
@@ -129,6 +130,7 @@ def test_messages_within_messages(tmp_path: Path) -> None:
     assert paths[2] == ("第12层",)
 
 
+@pytest.mark.proves("msg", "limits")
 def test_damaged_files_end_as_errors(tmp_path: Path) -> None:
     whole = compound_file(message("x", dict([text(0x1000, "y" * 5000)])))
     path = tmp_path / "a.msg"

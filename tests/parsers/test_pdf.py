@@ -52,6 +52,7 @@ def without_recogniser(monkeypatch: pytest.MonkeyPatch) -> None:
 # --- Files of real programs ------------------------------------------------------------------------------
 
 
+@pytest.mark.proves("pdf", "text", file="pdf-columns.pdf")
 def test_two_columns_of_a_browser_are_read_one_after_the_other() -> None:
     found = blocks(FILES / "pdf-columns.pdf")
     assert [(block.kind, block.text) for block in found] == [
@@ -71,6 +72,7 @@ def test_two_columns_of_a_browser_are_read_one_after_the_other() -> None:
     assert found[4].anchor == Anchor("page", 1, 1, boxes=(Box(1, 315, 120, 579, 148),))
 
 
+@pytest.mark.proves("pdf", "text", "headings", file="pdf-paper.pdf")
 def test_a_paper_of_latex_has_its_words_whole_and_its_outline() -> None:
     found = blocks(FILES / "pdf-paper.pdf")
     everything = "\n".join(block.text for block in found)
@@ -96,6 +98,7 @@ def test_a_paper_of_latex_has_its_words_whole_and_its_outline() -> None:
     assert told.quality["pages"] == 2
 
 
+@pytest.mark.proves("pdf", "tables", file="handbook.pdf")
 def test_a_handbook_of_libreoffice_has_its_lists_and_its_ruled_table() -> None:
     found = blocks(FILES / "handbook.pdf")
     assert [block.text for block in found if block.kind == "list"] == [
@@ -118,6 +121,7 @@ def test_a_handbook_of_libreoffice_has_its_lists_and_its_ruled_table() -> None:
     )
 
 
+@pytest.mark.proves("pdf", "tables", file="pdf-borderless-table.pdf")
 def test_a_table_without_lines_keeps_its_empty_cells() -> None:
     rows = [block.text for block in blocks(FILES / "pdf-borderless-table.pdf") if block.kind == "table"]
     assert "| SKU-9201 |  | 780 | 778 |  | OK |" in rows
@@ -132,6 +136,7 @@ def test_letters_printed_twice_are_read_once() -> None:
     assert "Testing Deduplication" in found
 
 
+@pytest.mark.proves("pdf", "anchors", file="pdf-rotated.pdf")
 def test_boxes_lie_on_the_page_as_it_is_shown() -> None:
     found = {block.text: block.anchor.boxes for block in blocks(FILES / "pdf-rotated.pdf")}
     assert found == {
@@ -255,6 +260,7 @@ def test_a_table_over_two_pages_keeps_its_header(tmp_path: Path) -> None:
     assert facts(path).quality["tables"] == 1
 
 
+@pytest.mark.proves("pdf", "headings")
 def test_headings_by_outline_size_weight_and_chapter(tmp_path: Path) -> None:
     body = lines(
         72, 640, "The body of the text is longer than all of its headings\ntogether, and so its size is the usual one."
@@ -308,6 +314,7 @@ def test_form_fields_notes_and_links(tmp_path: Path) -> None:
     assert found[2].anchor.boxes == (Box(1, 100, 322, 200, 342),)
 
 
+@pytest.mark.proves("pdf", "metadata")
 def test_what_a_file_says_of_itself(tmp_path: Path) -> None:
     info = f"/Title{words('年度报告')}/Author{words('李四')}/Subject(Money)/Keywords(a, b)"
     info += "/CreationDate(D:20240229235959-05'30')/ModDate(D:2024)"
@@ -362,6 +369,7 @@ def test_letters_without_meaning_are_no_text(tmp_path: Path) -> None:
         events(made(tmp_path, han(72, 700, "\ue001\ue002\ue003\ue004字")))
 
 
+@pytest.mark.proves("pdf", "recognition")
 def test_what_is_recognised_stands_in_its_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = Block("paragraph", "seen on it", Anchor("page", 2, 2))
     monkeypatch.setattr(pdf_page, "recognised_page", lambda page, number, name: [seen] if number == 2 else [])  # noqa: ARG005
@@ -406,6 +414,7 @@ def test_a_cut_off_file_is_read_as_far_as_it_goes_or_refused(tmp_path: Path) -> 
         assert "员工手册" in found
 
 
+@pytest.mark.proves("pdf", "limits")
 def test_a_form_that_calls_itself_ends_with_a_code(tmp_path: Path) -> None:
     form = "/Type/XObject/Subtype/Form/BBox[0 0 9 9]/Resources<</XObject<</X 10 0 R/Y 10 0 R>>>>/Length 12"
     path = PdfFile(

@@ -40,6 +40,7 @@ def _scanned(path: Path, count: int = 2, size: tuple[int, int] = (1000, 800)) ->
     return path
 
 
+@pytest.mark.proves("scan", "text", "anchors", "recognition")
 def test_scanned_pages_are_read_with_their_places_in_points(tmp_path: Path) -> None:
     events = read(_scanned(tmp_path / "scan.pdf"))
     assert ["".join(block.text.split()) for block in blocks_of(events)] == [LINE_TEXT] * 2
@@ -83,6 +84,7 @@ def test_a_scan_of_nothing_has_no_text(tmp_path: Path) -> None:
         read(tmp_path / "empty.pdf")
 
 
+@pytest.mark.proves("scan", "limits")
 def test_a_huge_page_is_drawn_no_larger_than_can_be_read() -> None:
     document = pypdfium2.PdfDocument.new()
     huge, thin = document.new_page(14_400, 14_400), document.new_page(14_400, 1)

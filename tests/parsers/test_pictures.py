@@ -64,6 +64,7 @@ def scan() -> list[ReadEvent]:
     return read(SCAN)
 
 
+@pytest.mark.proves("picture", "text", "recognition", file="picture-scan-skewed.jpg")
 def test_a_skewed_noisy_scan_is_read(scan: list[ReadEvent]) -> None:
     assert recall(text_of(scan)) >= 0.98
     assert "张翀" in text_of(scan)
@@ -75,6 +76,7 @@ def test_a_skewed_noisy_scan_is_read(scan: list[ReadEvent]) -> None:
     assert codes_of(scan) == []
 
 
+@pytest.mark.proves("picture", "headings", file="picture-scan-skewed.jpg")
 def test_its_structure_is_seen(scan: list[ReadEvent]) -> None:
     headings = ["".join(block.text.split()) for block in blocks_of(scan) if block.kind == "heading"]
     assert headings == ["员工手册", "第一章考勤", "第二章报销", "Chapter3Security"]
@@ -84,6 +86,7 @@ def test_its_structure_is_seen(scan: list[ReadEvent]) -> None:
     assert rows[1].heading_path[0] == "员工手册"
 
 
+@pytest.mark.proves("picture", "anchors", file="picture-scan-skewed.jpg")
 def test_its_boxes_lie_where_the_words_are_seen(scan: list[ReadEvent]) -> None:
     [beijing] = [block for block in blocks_of(scan) if "北京" in block.text]
     assert beijing.anchor.kind == "page"
@@ -119,6 +122,7 @@ def test_vertical_chinese_is_read_from_right_to_left() -> None:
     assert text == "春眠不觉晓处处闻啼鸟夜来风雨声花落知多少唐孟浩然作于鹿门山中"
 
 
+@pytest.mark.proves("picture", "tables", file="picture-columns.png")
 def test_columns_are_not_interleaved_and_the_table_is_kept() -> None:
     blocks = blocks_of(read(FILES / "picture-columns.png", ReadingSettings("fast")))
     text = "".join(block.text for block in blocks)
@@ -159,6 +163,7 @@ def test_every_format_is_read(name: str, mode: str, tmp_path: Path) -> None:
     assert text_of(read(tmp_path / name, ReadingSettings("fast"))) == LINE_TEXT
 
 
+@pytest.mark.proves("picture", "metadata")
 def test_a_photo_is_turned_as_it_says_and_tells_who_took_it_when_but_not_where(tmp_path: Path) -> None:
     exif = Image.Exif()
     exif[0x0112] = 6
@@ -261,6 +266,7 @@ def test_what_cannot_be_read_says_why(data: bytes, error: type[DocumentError], t
         read(path, ReadingSettings("fast"))
 
 
+@pytest.mark.proves("picture", "limits")
 def test_a_bomb_is_not_decoded_to_find_that_nothing_recognises_it(tmp_path: Path) -> None:
     (tmp_path / "bomb.png").write_bytes(_png(30_000, 30_000))
     with pytest.raises(FileOverLimit, match="30,000 × 30,000"):

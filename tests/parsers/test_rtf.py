@@ -181,6 +181,7 @@ def test_whatever_comes_is_read_or_refused(tmp_path_factory: pytest.TempPathFact
     assert list(RtfParser().read(path, "a.rtf"))
 
 
+@pytest.mark.proves("rtf", "limits")
 def test_hostile_documents(tmp_path: Path) -> None:
     with pytest.raises(FileOverLimit, match="deep"):
         read(tmp_path, "{" * 200_000)

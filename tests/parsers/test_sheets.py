@@ -71,6 +71,9 @@ def workbook(folder: Path, rows: str, after: str = "", strings: str = "", **part
     return path
 
 
+@pytest.mark.proves("xlsx", "text", "tables", "anchors", file="book.xlsx")
+@pytest.mark.proves("xls", "text", "tables", "anchors", file="book.xls")
+@pytest.mark.proves("ods", "text", "tables", "anchors", file="book.ods")
 @pytest.mark.parametrize("name", ["book.xlsx", "book.xls", "book.ods"])
 def test_the_same_book_in_three_formats(name: str) -> None:
     events = events_of(FILES / name)
@@ -101,6 +104,9 @@ def test_the_same_book_in_three_formats(name: str) -> None:
     assert facts_of(events).quality == {"sheets": 3, "hidden_sheets": 1, "tables": 2}
 
 
+@pytest.mark.proves("xlsx", "headings", "metadata", file="report.xlsx")
+@pytest.mark.proves("xls", "headings", "metadata", file="report.xls")
+@pytest.mark.proves("ods", "headings", "metadata", file="report.ods")
 @pytest.mark.parametrize("name", ["report.xlsx", "report.xls", "report.ods"])
 def test_a_report_with_everything_a_person_puts_into_one(name: str) -> None:
     events = events_of(FILES / name)
@@ -307,6 +313,8 @@ def test_entities_and_document_types_are_refused(tmp_path: Path) -> None:
             blocks_of(workbook(tmp_path, "", **{member: laughs}))
 
 
+@pytest.mark.proves("xlsx", "limits")
+@pytest.mark.proves("ods", "limits")
 def test_what_inflates_without_end_and_too_many_parts(tmp_path: Path) -> None:
     bomb = f'<worksheet xmlns="{MAIN}"><sheetData>' + "<row><c><v>1</v></c></row>" * 3_000_000
     with pytest.raises(FileOverLimit, match="unpack"):
@@ -320,6 +328,7 @@ def test_what_inflates_without_end_and_too_many_parts(tmp_path: Path) -> None:
         blocks_of(many)
 
 
+@pytest.mark.proves("xls", "limits")
 def test_damaged_files_are_malformed(tmp_path: Path) -> None:
     for name in ("book.xlsx", "book.xls", "book.ods"):
         whole = (FILES / name).read_bytes()

@@ -68,6 +68,7 @@ def read(folder: Path, *slides: str, **parts: str) -> list[ReadEvent]:
     return events_of(deck(*slides, **parts), folder, "a.pptx")
 
 
+@pytest.mark.proves("pptx", "text", "tables", "headings", "anchors", file="deck.pptx")
 def test_a_presentation_that_python_pptx_wrote() -> None:
     events = events_of("deck.pptx")
     assert [(block.kind, block.text, block.anchor.first) for block in of(Block, events)] == [
@@ -252,6 +253,7 @@ def test_reading_order_leaves_nothing_out(areas: list[Area | None]) -> None:
         assert not is_above, "what stands above is read before"
 
 
+@pytest.mark.proves("pptx", "limits")
 def test_hostile_presentations(tmp_path: Path) -> None:
     nested = "<p:grpSp>" * 200 + shape(lines(run("x"))) + "</p:grpSp>" * 200
     with pytest.raises(NoText):

@@ -52,6 +52,7 @@ def blocks(events: list[ReadEvent]) -> list[Block]:
     return [event for event in events if isinstance(event, Block)]
 
 
+@pytest.mark.proves("subtitles", "text", "anchors")
 def test_subrip(tmp_path: Path) -> None:
     events = read(tmp_path, SUBRIP, "a.srt")
     assert blocks(events) == [

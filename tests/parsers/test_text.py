@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,7 @@ def in_pieces(text: str, sizes: list[int]) -> list[str]:
     return [*pieces, text]
 
 
+@pytest.mark.proves("text", "text")
 @given(LINES, st.lists(st.integers(1, 20), max_size=20))
 def test_paragraphs_are_runs_of_lines_whatever_the_pieces(source: list[str], sizes: list[int]) -> None:
     text = "\n".join(source)
@@ -93,6 +95,7 @@ def test_windows_text_with_a_mark(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.proves("text", "anchors", "limits")
 @given(LINES.filter(lambda source: any(line.strip() for line in source)))
 def test_huge_blocks_are_cut_without_losing_their_lines(source: list[str]) -> None:
     """The cut that guards every parser, tried with blocks that are huge for a limit made small."""

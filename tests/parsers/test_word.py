@@ -81,6 +81,7 @@ def table(*rows: str, columns: int = 2) -> str:
     return f"<w:tbl>{grid}{''.join(f'<w:tr>{row}</w:tr>' for row in rows)}</w:tbl>"
 
 
+@pytest.mark.proves("docx", "text", "tables", "headings", "anchors", file="handbook.docx")
 def test_a_document_that_libreoffice_wrote() -> None:
     events = events_of("handbook.docx")
     blocks = of(Block, events)
@@ -115,6 +116,7 @@ def test_a_document_that_libreoffice_wrote() -> None:
     assert codes(events) == set()
 
 
+@pytest.mark.proves("docx", "text", "metadata", file="features.docx")
 def test_a_document_that_python_docx_and_pandoc_wrote() -> None:
     assert texts(events_of("policy.docx"))[3:5] == [
         "为规范采购行为，制定本制度[1]。The policy applies to all departments.",
@@ -200,6 +202,7 @@ def test_numbers_of_lists_as_they_are_shown(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.proves("docx", "tables")
 def test_tables_with_merged_cells_and_tables_in_them(tmp_path: Path) -> None:
     down, start = "<w:vMerge/>", '<w:vMerge w:val="restart"/>'
     body = table(
@@ -356,6 +359,7 @@ def test_nothing_to_read(tmp_path: Path) -> None:
         list(WordParser().read(path, "b.docx"))
 
 
+@pytest.mark.proves("docx", "limits")
 def test_hostile_documents(tmp_path: Path) -> None:
     with pytest.raises(FileMalformed, match="depth"):
         read(tmp_path, "<w:sdt><w:sdtContent>" * 100_000)
