@@ -13,7 +13,7 @@ UV_COMPILE := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench soak lock clean
+.PHONY: help demo test check bench bench-readers soak lock clean
 
 help:
 	@echo "make demo    a small library is built, searched and asked, offline"
@@ -38,6 +38,10 @@ check: $(DEVELOPMENT)
 
 bench: $(DEVELOPMENT)
 	$(PY) -m benchmarks $(BENCH_FLAGS)
+
+bench-readers: $(DEVELOPMENT)
+	$(PY) -m pip --disable-pip-version-check --quiet install pdfplumber pypdf python-docx
+	$(PY) -m benchmarks readers
 
 soak: $(DEVELOPMENT)
 	$(PY) -m pytest -m soak $(PYTEST_FLAGS)

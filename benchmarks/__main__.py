@@ -1,4 +1,4 @@
-"""Measure and print: `python -m benchmarks [language] [ingest] [query] [throughput] [lifecycle] [postgresql] …`.
+"""Measure and print: `python -m benchmarks [language] [ingest] [query] [throughput] [lifecycle] [readers] …`.
 
 Without a name, all of them, `durability` last. `--sizes 1000,10000,100000` are those of the query and postgresql
 parts, `--kills 100` is how often each thing is done in the durability part.
@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import durability, ingest, language, lifecycle, postgresql, query, throughput
+from benchmarks import durability, ingest, language, lifecycle, postgresql, query, readers, throughput
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine
 from wenyuan.config import load_settings
@@ -21,7 +21,7 @@ from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600
-_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "postgresql", "durability")
+_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "readers", "postgresql", "durability")
 
 
 def main() -> None:
@@ -34,6 +34,8 @@ def main() -> None:
     print(f"Measured on {machine()}.\n", flush=True)
     if "language" in parts:
         print(language.measure(), flush=True)
+    if "readers" in parts:
+        print(readers.measure(), flush=True)
     corpus = load_corpus()
     if "ingest" in parts:
         print(ingest.measure(corpus), flush=True)

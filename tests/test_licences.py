@@ -9,10 +9,12 @@ import pytest
 
 from tests.lock_files import RUNTIME_LOCK, applies_here, pinned
 
-# SPDX names and the spellings that older metadata uses. MPL-2.0 binds changes to its own files only.
+# SPDX names and the spellings that older metadata uses. MPL-2.0 binds changes to its own files only. The dependencies
+# that pypdfium2 speaks of are those of PDFium, which all allow what BSD does (FreeType by its own licence).
 PERMISSIVE = re.compile(
     r"Apache([ -](Software )?Licen[sc]e)?([, -]+(Version )?2\.0)?|BSD-[23]-Clause|(3-Clause )?BSD( License)?"
-    r"|MIT( License)?|MPL-2\.0|Mozilla Public License 2\.0 \(MPL 2\.0\)|0BSD|CC0-1\.0|ISC|PSF-2\.0|Zlib|any-OSI"
+    r"|BSD-3-Clause, Apache-2\.0, dependency licenses|MIT(-CMU| License)?"
+    r"|MPL-2\.0|Mozilla Public License 2\.0 \(MPL 2\.0\)|0BSD|CC0-1\.0|ISC|PSF-2\.0|Zlib|any-OSI"
 )
 
 

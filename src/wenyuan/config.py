@@ -11,13 +11,17 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from wenyuan.errors import ConfigurationInvalid
+from wenyuan.parsers.pictures.recognition import OCR_CHOICES, ReadingSettings
 from wenyuan.parsers.sandbox import ReadLimits
+from wenyuan.providers.readers.settings import ReaderSettings
 from wenyuan.providers.settings import BUILT_IN_MODEL, EmbeddingModelSettings
 
 FILE_NAME = "wenyuan.toml"
+
+Described = TypeVar("Described", EmbeddingModelSettings, ReaderSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,19 +107,49 @@ class WatchSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class ServerSettings:
+    """`threads` requests are worked on at once and `waiting` more may wait; one is given up after `request_seconds`.
+
+    A body other than a file may have `body_bytes`, and must not stand still for `body_seconds`. Each key may send
+    `requests_per_minute`, 0 being any number; `streams` event streams may be open, each with a sign of life
+    every `heartbeat_seconds`. `allowed_hosts` are further names, separated by commas, under which the server is
+    reached. Ending, it gives requests `stop_seconds` to be done. Without `works` it leaves the work to
+    `wenyuan worker`.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8420
+    threads: int = 8
+    waiting: int = 64
+    connections: int = 1000
+    request_seconds: float = 60.0
+    body_bytes: int = 4 << 20
+    body_seconds: float = 30.0
+    requests_per_minute: int = 0
+    streams: int = 100
+    heartbeat_seconds: float = 15.0
+    stop_seconds: float = 10.0
+    allowed_hosts: str = ""
+    works: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Settings:
     defaults: DefaultSettings = field(default_factory=DefaultSettings)
     limits: ReadLimits = field(default_factory=ReadLimits)
+    reading: ReadingSettings = field(default_factory=ReadingSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     fetch: FetchSettings = field(default_factory=FetchSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
+    server: ServerSettings = field(default_factory=ServerSettings)
     models: Mapping[str, EmbeddingModelSettings] = field(default_factory=dict)
+    readers: Mapping[str, ReaderSettings] = field(default_factory=dict)
 
 
-_SECTIONS = ("defaults", "limits", "search", "worker", "retention", "sessions", "fetch", "watch")
+_SECTIONS = ("defaults", "limits", "reading", "search", "worker", "retention", "sessions", "fetch", "watch", "server")
 
 
 def load_settings(library: Path, environment: Mapping[str, str]) -> Settings:
@@ -176,6 +210,9 @@ def _with_file(settings: Settings, stored: Mapping[str, Any], source: str) -> Se
         if name == "models" and isinstance(values, Mapping):
             models = {**settings.models, **{key: _model(key, value, source) for key, value in values.items()}}
             settings = replace(settings, models=models)
+        elif name == "readers" and isinstance(values, Mapping):
+            readers = {**settings.readers, **{key: _reader(key, value, source) for key, value in values.items()}}
+            settings = replace(settings, readers=readers)
         elif name in _SECTIONS and isinstance(values, Mapping):
             settings = _with_section(settings, name, values, source)
         else:
@@ -206,6 +243,9 @@ def _with_environment(settings: Settings, environment: Mapping[str, str]) -> Set
 
 def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
     if kind is str and isinstance(value, str):
+        if value not in _CHOICES.get(setting, (value,)):
+            choices = ", ".join(_CHOICES[setting])
+            raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is none of: {choices}")
         return value
     try:
         if kind is bool:
@@ -223,6 +263,7 @@ def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
     return converted
 
 
+_CHOICES = {"reading.ocr": OCR_CHOICES}
 _KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 # The environment gives text alone.
 _SWITCHES = {"true": True, "1": True, "false": False, "0": False}
@@ -235,19 +276,29 @@ _MAY_BE_ZERO = frozenset(
         "retention.retired_index_days",
         "retention.superseded_days",
         "retention.trace_days",
+        "server.requests_per_minute",
     )
 )
 
 
 def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:
-    setting = f"models.{name}"
+    return _described(EmbeddingModelSettings, "models", name, values, source)
+
+
+def _reader(name: str, values: Any, source: str) -> ReaderSettings:
+    return _described(ReaderSettings, "readers", name, values, source)
+
+
+def _described(kind: type[Described], section: str, name: str, values: Any, source: str) -> Described:
+    """What a table of a section says of the model or reader that it is named for."""
+    setting = f"{section}.{name}"
     if not isinstance(values, Mapping):
         raise ConfigurationInvalid(setting=setting, source=source, reason="a table is expected")
-    known = {item.name for item in fields(EmbeddingModelSettings)} - {"name"}
+    known = {item.name for item in fields(kind)} - {"name"}
     for key in values:
         if key not in known:
             raise ConfigurationInvalid(setting=f"{setting}.{key}", source=source, reason="there is no such setting")
     try:
-        return EmbeddingModelSettings(name=name, **values)
+        return kind(name=name, **values)
     except (TypeError, ValueError) as error:
         raise ConfigurationInvalid(setting=setting, source=source, reason=str(error)) from error

@@ -130,6 +130,18 @@ class PassageNotFound(RequestError):
     hint = "`wenyuan docs chunks` shows the passages with their numbers."
 
 
+class PlaceHasNoPicture(RequestError):
+    code = "place-has-no-picture"
+    sentence = "{name} has no pages that can be shown as a picture ({media_type})."
+    hint = "`wenyuan docs open` without `--image` shows the passage as text."
+
+
+class PartOfDocument(RequestError):
+    code = "part-of-document"
+    sentence = "{document} lies inside of {parent} and stays with it."
+    hint = "Do it to {parent}; `wenyuan docs disable` keeps a single file inside out of answers."
+
+
 class CitationNotFound(RequestError):
     code = "citation-not-found"
     sentence = "The passage {citation!r} is not in this library."
@@ -238,6 +250,102 @@ class AddressInvalid(RequestError):
     hint = "Give an address like https://example.org/page, without a user or a password in it."
 
 
+class RequestInvalid(RequestError):
+    code = "request-invalid"
+    sentence = "The request is not as it must be ({where}): {reason}."
+    hint = "`/api/v1/openapi.json` says what each request holds."
+
+
+class RouteNotFound(RequestError):
+    code = "route-not-found"
+    sentence = "There is nothing at {path}."
+    hint = "`/api/v1/openapi.json` lists what there is."
+
+
+class MethodNotAllowed(RequestError):
+    code = "method-not-allowed"
+    sentence = "{path} cannot be asked with {method}."
+    hint = "`/api/v1/openapi.json` lists the methods of each path."
+
+
+class BodyTooLarge(RequestError):
+    code = "body-too-large"
+    sentence = "The request has more than {limit} bytes."
+    hint = "Send less at once; a large text can be uploaded as a file."
+
+
+class BodyTooSlow(RequestError):
+    code = "body-too-slow"
+    sentence = "Nothing more of the request came for {seconds} s."
+    hint = "Send it again; nothing of it was kept."
+
+
+class KeyRequired(RequestError):
+    code = "key-required"
+    sentence = "This library is opened with a key."
+    hint = "Send `Authorization: Bearer KEY`; `wenyuan keys create` makes a key."
+
+
+class KeyRefused(RequestError):
+    code = "key-refused"
+    sentence = "The key is not known, has expired or was revoked."
+    hint = "`wenyuan keys list` shows the keys; `wenyuan keys create` makes another."
+
+
+class PermissionMissing(RequestError):
+    code = "permission-missing"
+    sentence = "The key {key!r} may not do this: it takes {needed}."
+    hint = "Use a key that may; `wenyuan keys create` makes one."
+
+
+class OriginRefused(RequestError):
+    code = "origin-refused"
+    sentence = "A page of {origin} may not use this server."
+    hint = "Open the server's own address; programs send no Origin."
+
+
+class HostRefused(RequestError):
+    code = "host-refused"
+    sentence = "This server does not answer to the name {host!r}."
+    hint = "Use the address it was started with, or add the name to `server.allowed_hosts` in wenyuan.toml."
+
+
+class AccessKeyNotFound(RequestError):
+    code = "access-key-not-found"
+    sentence = "There is no key {key!r}."
+    hint = "`wenyuan keys list` shows the keys with their ids."
+
+
+class AccessKeyExists(RequestError):
+    code = "access-key-exists"
+    sentence = "There is a key named {name!r} already."
+    hint = "Choose another name, or revoke that one with `wenyuan keys revoke {name}`."
+
+
+class RepeatDiffers(RequestError):
+    code = "repeat-differs"
+    sentence = "The Idempotency-Key {key!r} was used for another request."
+    hint = "Use a new key for each new request."
+
+
+class RepeatTooEarly(RequestError):
+    code = "repeat-too-early"
+    sentence = "The first request with the Idempotency-Key {key!r} is still being done."
+    hint = "Ask again in a moment."
+
+
+class RangeInvalid(RequestError):
+    code = "range-invalid"
+    sentence = "The range {range!r} is not in the file, which has {size} bytes."
+    hint = "Ask for bytes that are there, or without a Range."
+
+
+class TooManyRequests(RequestError):
+    code = "too-many-requests"
+    sentence = "More requests came with this key than it may send."
+    hint = "Wait {retry_after} s; `server.requests_per_minute` in wenyuan.toml sets the limit."
+
+
 # --- The configuration must change -----------------------------------------------------------------
 
 
@@ -284,6 +392,18 @@ class KeyMissing(ConfigurationError):
     code = "key-missing"
     sentence = "The key for {provider!r} is not there: {reference}."
     hint = "Set that environment variable or write that file; keys are never stored in the library."
+
+
+class AddressTaken(ConfigurationError):
+    code = "address-taken"
+    sentence = "Another program listens on {address}."
+    hint = "Stop it, or choose another port: `wenyuan serve --port NUMBER`."
+
+
+class AddressUnusable(ConfigurationError):
+    code = "address-unusable"
+    sentence = "Nothing can listen on {address}: {reason}."
+    hint = "Use an address of this machine, such as 127.0.0.1, and a port above 1023."
 
 
 # --- This document cannot be read; others can ------------------------------------------------------
@@ -355,6 +475,30 @@ class FileMalformed(DocumentError):
     hint = "Open it in the program that made it and save it again."
 
 
+class FileEncrypted(DocumentError):
+    code = "file-encrypted"
+    sentence = "{name} is protected with a password."
+    hint = "Put its password into a file and give that: `wenyuan docs retry {name} --password-file FILE`."
+
+
+class PasswordWrong(DocumentError):
+    code = "password-wrong"
+    sentence = "The password given for {name} does not open it."
+    hint = "Capitals and small letters differ. `wenyuan docs retry {name} --password-file FILE` tries another."
+
+
+class FileOverLimit(DocumentError):
+    code = "file-over-limit"
+    sentence = "{name} holds {what}, which is more than is read."
+    hint = "If the file is honest, split it; a small file that unpacks to very much is often made to do harm."
+
+
+class FormatTooOld(DocumentError):
+    code = "format-too-old"
+    sentence = "{name} is {format}, which is older than what Wenyuan reads."
+    hint = "Open it in LibreOffice or Word, save it in a current format (.docx, .pptx, .xlsx), and add that."
+
+
 class EncodingUnknown(DocumentError):
     code = "encoding-unknown"
     sentence = "The text encoding of {name} could not be recognised."
@@ -364,7 +508,15 @@ class EncodingUnknown(DocumentError):
 class NoText(DocumentError):
     code = "no-text"
     sentence = "{name} was read, but no text was found in it."
-    hint = "Look at the file: if its text is in pictures, it needs text recognition first."
+    hint = "Look at the file: it may be blank, a photo of something without writing, or too blurred to be read."
+
+
+class NeedsOcr(DocumentError):
+    code = "needs-ocr"
+    sentence = "{name} holds its text as a picture, and text recognition is not at hand."
+    hint = (
+        "`pip install 'wenyuan[ocr]'` brings it (and `reading.ocr` must not be off); then `wenyuan docs retry {name}`."
+    )
 
 
 class ParserTimeout(DocumentError):
@@ -389,6 +541,18 @@ class ParserOutputTooLarge(DocumentError):
     code = "parser-output-too-large"
     sentence = "Reading {name} gave more than {limit} of text and was stopped."
     hint = "Split the file, or raise `limits.parse_output_bytes` in wenyuan.toml."
+
+
+class ReaderRefused(DocumentError):
+    code = "reader-refused"
+    sentence = "The remote reader {reader} did not convert {name}: {reason}."
+    hint = "See what the service says of it. To read it here instead, take its type out of `types` in wenyuan.toml."
+
+
+class ReaderAnswerInvalid(DocumentError):
+    code = "reader-answer-invalid"
+    sentence = "What the remote reader {reader} answered for {name} cannot be used: {reason}."
+    hint = "Check that `kind` and `base_url` in wenyuan.toml name the service that runs there, then retry."
 
 
 class NamesAlike(DocumentError):
@@ -633,6 +797,30 @@ class BackupBusy(StorageError):
     code = "backup-busy"
     sentence = "Another program is writing to {path}."
     hint = "Wait until it is done, or choose another place."
+
+
+class LibraryServed(StorageError):
+    code = "library-served"
+    sentence = "The library at {path} is served already, at {address}."
+    hint = "Use that server, or stop it first. Commands and `wenyuan worker` may run beside it."
+
+
+class ServerBusy(StorageError):
+    code = "server-busy"
+    sentence = "The server has as much to do as it takes on at once."
+    hint = "Ask again in a moment; `server.threads` and `server.waiting` in wenyuan.toml set how much that is."
+
+
+class RequestTimedOut(StorageError):
+    code = "request-timed-out"
+    sentence = "This was not done within {seconds} s."
+    hint = "Ask again later, or for less at once; `server.request_seconds` in wenyuan.toml sets the limit."
+
+
+class ServerNotReady(StorageError):
+    code = "server-not-ready"
+    sentence = "The server is not ready: {reason}."
+    hint = "Wait a moment; if it stays so, look at the server's log and at `wenyuan doctor`."
 
 
 # --- Between a worker and its job; never shown to people -------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -22,6 +22,32 @@ class Parser(Protocol):
 
         `name` is the file's own name, a hint to its type; `path` may point to stored bytes that
         carry no name. Raises `errors.DocumentError` where the file cannot be read.
+        """
+        ...
+
+
+class Converter(Protocol):
+    """Has files converted elsewhere, into answers that a parser of this program reads."""
+
+    @property
+    def label(self) -> str:
+        """What people call it: the name in the configuration, and what kind of service it is."""
+        ...
+
+    @property
+    def falls_back(self) -> bool:
+        """Whether a file that it cannot convert is to be read by this program alone."""
+        ...
+
+    def convert(
+        self, path: Path, name: str, media_type: str, write: Callable[[bytes], None], on_wait: Callable[[], None]
+    ) -> str:
+        """Hand the answer for the file at `path` to `write`, piece by piece, and return its media type.
+
+        `on_wait` is called several times a second while there is nothing else to do; what it or
+        `write` raises ends the conversion. Raises `errors.DocumentError` for what the service will never
+        convert, `errors.ProviderError`, whose subclass `ProviderUnavailable` is worth trying again
+        later, and `errors.KeyMissing`.
         """
         ...
 

@@ -8,8 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from string import Formatter
 
+from tests.docs.formats_page import formats_page
 from wenyuan import errors
 from wenyuan.config import Settings
+from wenyuan.doors.http.reference import reference
+from wenyuan.providers.readers.settings import ReaderSettings
 from wenyuan.providers.settings import EmbeddingModelSettings
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
@@ -37,6 +40,19 @@ dimensions = 1536
 ```
 """
 
+_READERS_HEAD = """
+## [readers.NAME]
+
+One table for each remote reader: [how to use one](../how-to-use-a-remote-reader.md). `key` is a reference, as above.
+
+```toml
+[readers.scans]
+kind = "mineru"
+base_url = "http://127.0.0.1:8000"
+types = ["application/pdf", "image/*"]
+```
+"""
+
 _ERRORS_HEAD = """# Errors
 
 Every error has a code that never changes, a sentence, a hint and an exit code of the command line. They form one tree,
@@ -52,12 +68,16 @@ def settings_page() -> str:
             continue
         lines += [f"\n## [{section.name}]\n", _first_paragraph(type(value)), "\n| setting | default |\n|---|---|"]
         lines += [f"| `{item.name}` | `{getattr(value, item.name)!r}` |" for item in dataclasses.fields(value)]
-    lines += [_MODELS_HEAD, "| setting | default |\n|---|---|"]
-    for item in dataclasses.fields(EmbeddingModelSettings):
-        if item.name != "name":
-            default = "required" if item.default is dataclasses.MISSING else f"`{item.default!r}`"
-            lines.append(f"| `{item.name}` | {default} |")
+    for head, kind in ((_MODELS_HEAD, EmbeddingModelSettings), (_READERS_HEAD, ReaderSettings)):
+        lines += [head, "| setting | default |\n|---|---|"]
+        lines += [f"| `{item.name}` | {_default(item)} |" for item in dataclasses.fields(kind) if item.name != "name"]
     return "\n".join(lines) + "\n"
+
+
+def _default(item: dataclasses.Field[object]) -> str:
+    if not isinstance(item.default_factory, dataclasses._MISSING_TYPE):
+        return f"`{dict(item.default_factory())!r}`"  # type: ignore[call-overload]  # a table is the one that is made
+    return "required" if item.default is dataclasses.MISSING else f"`{item.default!r}`"
 
 
 def errors_page() -> str:
@@ -86,7 +106,12 @@ def _first_paragraph(kind: type) -> str:
     return "" if text.startswith(f"{kind.__name__}(") else " ".join(text.split())
 
 
-PAGES = {"settings.md": settings_page, "errors.md": errors_page}
+PAGES = {
+    "settings.md": settings_page,
+    "errors.md": errors_page,
+    "http-api.md": reference,
+    "../formats.md": formats_page,
+}
 
 if __name__ == "__main__":
     for name, make in PAGES.items():

@@ -88,7 +88,7 @@ class House:
         self.meeting.write_text(MEETING, encoding="utf-8")
         (self.folder / "releases" / "0.9.1.md").write_text(RELEASE, encoding="utf-8")
         (self.folder / "broken.json").write_text('{"readings": [1, 2', encoding="utf-8")
-        (self.folder / "photo.png").write_bytes(b"\x89PNG\r\n\x1a\n")
+        (self.folder / "song.mp3").write_bytes(b"ID3")
         (self.folder / ".draft.md").write_text("hidden", encoding="utf-8")
         self.added = run("add", self.folder, "--library", self.path)
 
@@ -112,7 +112,7 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
 def test_adding_ends_with_what_came_of_it(house: House) -> None:
     assert house.added.returncode == 4
     assert 'Knowledge base "default": 2 added.' in house.added.stdout
-    assert "1 .png" in house.added.stdout
+    assert "1 .mp3" in house.added.stdout
     assert "1 file failed:" in house.added.stdout
     assert re.search(rf"{house.folder}/broken.json\n +error\[file-malformed\]: .+\n +hint: Open it", house.added.stdout)
     assert f"Next: wenyuan --library {house.path} ask" in house.added.stdout

@@ -31,11 +31,18 @@ def test_a_folder_is_walked_in_order_without_hidden_and_generated_files(tmp_path
 
 
 def test_unread_types_are_counted_in_a_folder_and_taken_when_named(tmp_path: Path) -> None:
-    made(tmp_path, "a.png", "b.PNG", "c.txt")
+    made(tmp_path, "a.mp3", "b.MP3", "c.txt")
     gathering = Gathering()
     assert [path.name for path in gather([tmp_path], (), tmp_path / "none", gathering)] == ["c.txt"]
-    assert gathering.passed_over[".png"] == 2
-    assert gathered(tmp_path, tmp_path / "a.png") == ["a.png"]
+    assert gathering.passed_over[".mp3"] == 2
+    assert gathered(tmp_path, tmp_path / "a.mp3") == ["a.mp3"]
+
+
+def test_pictures_are_taken_where_their_text_is_recognised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made(tmp_path, "scan.png", "photo.JPG", "c.txt")
+    assert gathered(tmp_path) == ["c.txt", "photo.JPG", "scan.png"]
+    monkeypatch.setattr("wenyuan.flows.gather.is_installed", lambda: False)
+    assert gathered(tmp_path) == ["c.txt"]
 
 
 def test_patterns_exclude_by_name_and_by_path(tmp_path: Path) -> None:

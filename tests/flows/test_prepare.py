@@ -17,9 +17,9 @@ from wenyuan.flows.reading import Reading, cut
 from wenyuan.language.postings import read_chunk
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.parsers.wire import WireError, decode_message, encode_made
-from wenyuan.rules.chunking import Chunker
+from wenyuan.rules.chunking import Chunker, Fed
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.types import Anchor, Block, Chunk, ChunkingConfig, Facts, Notice, Posting, ReadEvent
+from wenyuan.types import Anchor, Block, Chunk, ChunkingConfig, Facts, Member, Notice, Posting, ReadEvent
 
 NO_LIMIT = 1 << 30
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -44,12 +44,12 @@ def sent(events: Iterable[ReadEvent], how: Instructions) -> list[Any]:
     return [decode_message(encode_made(value)).value for value in prepare(events, arguments)]  # type: ignore[union-attr]
 
 
-def received(values: Iterable[Any], most_bytes: int = NO_LIMIT) -> list[Prepared | Ending]:
+def received(values: Iterable[Any], most_bytes: int = NO_LIMIT) -> list[Prepared | Ending | Member]:
     receiver = Receiver("a.md", most_bytes)
     return [receiver(value) for value in values]
 
 
-def chunks_of(made: Sequence[Prepared | Ending]) -> list[tuple[Chunk, bytes]]:
+def chunks_of(made: Sequence[Prepared | Ending | Member]) -> list[tuple[Chunk, bytes]]:
     return [chunk for one in made if isinstance(one, Prepared) for chunk in one.chunks]
 
 
@@ -59,7 +59,8 @@ def test_what_arrives_is_what_cutting_and_reading_give(
 ) -> None:
     how = instructions(target, target // 4 if overlaps else 0, title)
     made = received(sent([Facts("text/plain", "utf-8", language="zh"), Notice("n", "m"), *blocks], how))
-    pieces = list(cut(blocks, Chunker(how.chunking), Reading(), title))
+    reading = Reading(facts=Facts("text/plain", "utf-8", language="zh"))
+    pieces = [one for one in cut(blocks, Chunker(how.chunking), reading, title) if isinstance(one, Fed)]
     text = "".join(piece.text for piece in pieces)
     expected = [chunk for piece in pieces for chunk in piece.chunks]
     assert "".join(one.text for one in made if isinstance(one, Prepared)) == text
@@ -74,7 +75,8 @@ def test_what_arrives_is_what_cutting_and_reading_give(
     assert [key for one in made if isinstance(one, Prepared) for key in one.keys] == [
         k for _, keys in read for k in keys
     ]
-    assert made[-1] == Ending(Facts("text/plain", "utf-8", language="zh"), (Notice("n", "m"),))
+    assert made[-1] == Ending(reading.whole(), (Notice("n", "m"),))
+    assert reading.whole().quality["characters"] == len(text)
 
 
 def test_a_long_file_comes_in_batches_that_need_little_of_what_came_before() -> None:
@@ -92,7 +94,35 @@ def test_a_language_is_recognised_where_the_file_names_none() -> None:
     made = received(
         sent([Facts("text/plain"), Block("paragraph", "水位正常。", Anchor("lines", 1, 1))], instructions())
     )
-    assert made[-1] == Ending(Facts("text/plain", language="zh"), ())
+    assert made[-1] == Ending(Facts("text/plain", language="zh", quality={"characters": 5}), ())
+
+
+def test_files_inside_of_a_file_arrive_whole_and_in_their_places() -> None:
+    members = [Member("a/b.txt", b"one", "text/plain", is_last=False), Member("a/b.txt", b"two", "text/plain")]
+    block = Block("paragraph", "水位正常。", Anchor("lines", 1, 1))
+    made = received(sent([Facts("text/plain"), *members, block], instructions()))
+    assert [one for one in made if isinstance(one, Member)] == members
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        *(["member"], ["member", "a", "!!", "", True], ["member", "a", "YQ==", "", 1], ["member", "a", "YQ==", ""]),
+        *(["member", 1, "YQ==", "", True], ["member", "a", None, "", True]),
+    ],
+)
+def test_what_is_no_file_inside_is_refused(piece: list[Any]) -> None:
+    with pytest.raises(WireError):
+        Receiver("a.zip", NO_LIMIT)(piece)
+
+
+def test_more_files_inside_than_were_agreed_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wenyuan.flows.prepared._MOST_MEMBER_BYTES", 10)
+    receiver = Receiver("a.zip", NO_LIMIT)
+    receiver(["member", "a", "YWFh", "", False])
+    receiver(["member", "a", "YWFh", "", True])
+    with pytest.raises(WireError):
+        receiver(["member", "b", "YWFh", "", True])
 
 
 def test_terms_of_the_vocabulary_are_read() -> None:
@@ -103,7 +133,7 @@ def test_terms_of_the_vocabulary_are_read() -> None:
     assert posting != read_chunk(instructions().name, chunk_of(block))[0]
 
 
-def postings(made: Prepared | Ending) -> Sequence[Posting]:
+def postings(made: Prepared | Ending | Member) -> Sequence[Posting]:
     return made.postings if isinstance(made, Prepared) else ()
 
 
@@ -118,7 +148,7 @@ def test_a_text_over_the_limit_is_refused() -> None:
         received(values, 2999)
 
 
-ROW = [0, 4, "lines", 1, 1, "", 0, 0, "a b", "", 0]
+ROW = [0, 4, "lines", 1, 1, "", [], 0, 0, "a b", "", 0]
 PARTS = ("text", "settled", "heads", "contexts", "rows", "keys")
 NO_PARTS: tuple[Any, ...] = (None, {})
 KEY = [0, "date", "2026", "body", 1, 2]
@@ -153,9 +183,9 @@ def test_the_batch_that_is_spoilt_below_is_good() -> None:
         *(None, 1, "batch", [], ["batch"], ["what", 1], batch()[:-1], [*batch(), 1]),
         *(batch(**{name: wrong}) for name in PARTS for wrong in NO_PARTS),
         *(batch(rows=[with_item(ROW, position, None)]) for position in range(len(ROW))),
-        *(batch(rows=[with_item(ROW, position, -1)]) for position in (0, 1, 3, 4, 6, 7, 10)),
-        *(batch(rows=[with_item(ROW, position, 1 << 60)]) for position in (0, 1, 3, 4, 6, 7, 10)),
-        *(batch(rows=[with_item(ROW, position, True)]) for position in (0, 1, 3, 4, 6, 7, 10)),
+        *(batch(rows=[with_item(ROW, position, -1)]) for position in (0, 1, 3, 4, 7, 8, 11)),
+        *(batch(rows=[with_item(ROW, position, 1 << 60)]) for position in (0, 1, 3, 4, 7, 8, 11)),
+        *(batch(rows=[with_item(ROW, position, True)]) for position in (0, 1, 3, 4, 7, 8, 11)),
         *(batch(rows=[with_item(ROW, 1, end)]) for end in (0, 5)),
         *(batch(rows=[with_item(ROW, 2, "nowhere")]), batch(rows=[1]), batch(rows=[[]])),
         *(batch(keys=[with_item(KEY, position, None)]) for position in range(len(KEY))),
@@ -164,8 +194,8 @@ def test_the_batch_that_is_spoilt_below_is_good() -> None:
         *(batch(keys=[with_item(KEY, 0, 1)]), batch(keys=[with_item(KEY, 5, 1 << 60)]), batch(keys=[1])),
         *(batch(heads=[head]) for head in (1, [], [["a"], "b"], [["a"], "b", 1], [[1], "b", "c"], ["a", 1, "c"])),
         *(batch(contexts=[1]), batch(settled=-1), batch(settled=5)),
-        *(["end"], ["end", 1], ["end", ["notice", "a", "b"]], ["end", ["facts", "a", "b", "c", "d", []]]),
-        *(["end", ["facts", "a", "b", "c", "d", {}], ["what"]], ["end", ["facts", "a", "b", "c", "d", {}], 1]),
+        *(["end"], ["end", 1], ["end", ["notice", "a", "b"]], ["end", ["facts", "a", "b", "c", "d", [], {}]]),
+        *(["end", ["facts", "a", "b", "c", "d", {}, {}], ["what"]], ["end", ["facts", "a", "b", "c", "d", {}, {}], 1]),
     ],
     ids=lambda value: str(value)[:60],
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wenyuan.flows.reading import Reading, cut
-from wenyuan.rules.chunking import Chunker
+from wenyuan.rules.chunking import Chunker, Fed
 from wenyuan.types import Anchor, Block, Chunk, ChunkingConfig, Facts, Notice, ReadEvent
 
 
@@ -15,7 +15,8 @@ def block(number: int, text: str, *path: str) -> Block:
 
 def chunks(*events: ReadEvent, title: str = "", reading: Reading | None = None) -> list[Chunk]:
     chunker = Chunker(ChunkingConfig(100))
-    return [chunk for piece in cut(events, chunker, reading or Reading(), title) for chunk in piece.chunks]
+    pieces = cut(events, chunker, reading or Reading(), title)
+    return [chunk for piece in pieces if isinstance(piece, Fed) for chunk in piece.chunks]
 
 
 TWO_SECTIONS = (block(1, "一" * 40, "第一章"), block(3, "二" * 40, "第二章", "细则"), block(5, "三" * 40))

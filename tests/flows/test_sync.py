@@ -382,6 +382,17 @@ def test_a_paused_source_is_left_alone_unless_it_is_named(library: Library, fold
     assert len(library.sources.sync()) == 1
 
 
+def test_a_folder_that_is_no_source_yet_becomes_one(library: Library, folder: Path) -> None:
+    library.knowledge_bases.create("orchard")
+    with pytest.raises(SourceNotFound):
+        library.sources.sync(str(folder), dry_run=True)
+    (report,) = library.sources.sync(str(folder), kb="orchard")
+    assert counted(report) == {"added": 2}
+    assert [view.knowledge_base for view in library.sources.list()] == ["orchard"]
+    (again,) = library.sources.sync(str(folder))
+    assert (again.source.id, counted(again)) == (report.source.id, {})
+
+
 def test_what_cannot_be_a_source_is_refused(library: Library, folder: Path) -> None:
     library.sources.add(folder)
     with pytest.raises(SourceExists):

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.parsers.code import CodeParser, _PythonScope, code_blocks
+from wenyuan.parsers.text.code import CodeParser, _PythonScope, code_blocks
 from wenyuan.rules.chunking import text_piece
 from wenyuan.types import Block
 
@@ -46,6 +47,7 @@ def read(folder: Path, name: str, text: str) -> list[Block]:
     return [event for event in CodeParser().read(path, name) if isinstance(event, Block)]
 
 
+@pytest.mark.proves("code", "headings")
 def test_python_by_its_definitions(tmp_path: Path) -> None:
     blocks = read(tmp_path, "a.py", PYTHON)
     first_lines = {block.text.split("\n")[0].strip(): block.heading_path for block in blocks}
@@ -61,6 +63,7 @@ def test_python_by_its_definitions(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.proves("code", "text", "anchors")
 @given(
     st.lists(st.sampled_from(["x = 1", "    y", "def f():", "class C:", "", " ", '"""', "# c", "@d", ")"]), max_size=20)
 )

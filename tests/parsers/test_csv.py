@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wenyuan.errors import FileMalformed
-from wenyuan.parsers.csv import CsvParser, _Records
+from wenyuan.parsers.text.csv import CsvParser, _Records
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 CELLS = st.text(st.sampled_from('a字 ,;|"\n'), max_size=6)
@@ -25,6 +25,7 @@ def rows(events: list[ReadEvent]) -> list[tuple[str, int, int]]:
     return [(event.text, event.anchor.first, event.anchor.last) for event in events if isinstance(event, Block)]
 
 
+@pytest.mark.proves("csv", "tables", "anchors")
 def test_a_table_with_its_header(tmp_path: Path) -> None:
     events = read(tmp_path, "名前,年齢,住所\n佐藤太郎,30,東京\n三木英子,25,大阪\n".encode("cp932"))
     assert events == [
@@ -83,11 +84,13 @@ def test_a_quote_that_is_never_closed_does_not_swallow_the_rest(tmp_path: Path) 
     assert [event.code for event in events if isinstance(event, Notice)] == ["unclosed-quote"]
 
 
+@pytest.mark.proves("csv", "limits")
 def test_a_giant_field_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileMalformed, match="line 2: field larger"):
         read(tmp_path, "a,b\n" + "x" * (1 << 24) + "y,2\n")
 
 
+@pytest.mark.proves("csv", "text")
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=2), min_size=1, max_size=8))
 @settings(max_examples=150)
 def test_records_are_those_that_were_written(table: list[list[str]]) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from wenyuan.errors import EncodingUnknown, FileUnreadable, FileVanished
-from wenyuan.parsers.decoding import Encoding, TolerantDecoder, decoded_pieces, recognise_encoding
+from wenyuan.parsers.text.decoding import Encoding, TolerantDecoder, decoded_pieces, recognise_encoding
 
 SIMPLIFIED = "第三章 退货规则：自签收之日起七日内可申请无理由退货。\n"
 TRADITIONAL = "中文合約轉換體驗課問題：請於簽收後七日內提出申請，逾期恕不受理。\n"

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.parsers.html import HtmlParser, declared_encoding
-from wenyuan.parsers.html_blocks import STRUCTURAL_TAGS, HtmlBlocks
-from wenyuan.parsers.html_tokens import Token, attributes, html_tokens
+from wenyuan.parsers.html.blocks import STRUCTURAL_TAGS, HtmlBlocks
+from wenyuan.parsers.html.page import HtmlParser, declared_encoding
+from wenyuan.parsers.html.tokens import Token, attributes, html_tokens
 from wenyuan.types import Anchor, Block, Facts, ReadEvent
 
 HANDBOOK = """<!doctype html><html lang="zh-CN"><head><meta charset="utf-8"><title>员工手册</title></head><body>
@@ -85,6 +85,7 @@ def test_a_title_is_told_before_the_first_block(tmp_path: Path) -> None:
     assert last == Facts("text/html", "utf-8", "Annual leave", "en")
 
 
+@pytest.mark.proves("html", "text", "headings")
 def test_a_page_in_its_parts(tmp_path: Path) -> None:
     *blocks, facts = read(tmp_path, HANDBOOK)
     assert facts == Facts("text/html", "utf-8", "员工手册", "zh-CN")
@@ -162,6 +163,7 @@ def test_tags_that_are_not_closed() -> None:
     assert shown("<table><tr><td>1<td>2<tr><td>3<td>4") == [("table", "| 1 | 2 |"), ("table", "| 3 | 4 |")]
 
 
+@pytest.mark.proves("html", "tables")
 def test_merged_cells_and_cells_with_blocks() -> None:
     source = "<table><tr><th>a<th>b</tr><tr><td rowspan=2>x|y<td><p>1</p><ul><li>2</ul></tr><tr><td>3</tr></table>"
     assert shown(source) == [("table", "| a | b |"), ("table", "| x\\|y | 1 2 |"), ("table", "| x\\|y | 3 |")]
@@ -188,6 +190,7 @@ def test_boilerplate_is_kept_apart(tmp_path: Path) -> None:
     assert paths == {"Home": (), "T": ("T",), "text": ("T",), "About": (), "© 2026": (), "more": ("T",)}
 
 
+@pytest.mark.proves("html", "metadata")
 def test_metadata(tmp_path: Path) -> None:
     source = (
         '<meta name="author" content="张三"><meta property="article:published_time" content="2026-03-08">'
@@ -276,6 +279,7 @@ def test_no_text_is_lost_or_made_up(parts: list[str]) -> None:
     assert "".join(made.split()) == "".join(reference.text.split())
 
 
+@pytest.mark.proves("html", "anchors")
 @given(st.lists(PARTS, max_size=30))
 def test_anchors_are_lines_of_the_page(parts: list[str]) -> None:
     source = "".join(parts)
@@ -297,6 +301,7 @@ def test_tokens_have_lines_and_attributes() -> None:
     assert attributes(" a='1' B=\"2 &amp; 3\" c=4 a=5 d") == {"a": "1", "b": "2 & 3", "c": "4", "d": ""}
 
 
+@pytest.mark.proves("html", "limits")
 @pytest.mark.parametrize(
     "source",
     [

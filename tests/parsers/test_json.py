@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.errors import FileMalformed
-from wenyuan.parsers.json import JsonParser
-from wenyuan.parsers.json_lines import JsonLinesParser
-from wenyuan.parsers.json_values import DEEPEST, JsonProblem, flat_values
+from wenyuan.parsers.text.json import JsonParser
+from wenyuan.parsers.text.json_lines import JsonLinesParser
+from wenyuan.parsers.text.json_values import DEEPEST, JsonProblem, flat_values
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -36,6 +36,7 @@ def read(folder: Path, text: str, parser: JsonParser | JsonLinesParser) -> list[
     return list(parser.read(path, "data"))
 
 
+@pytest.mark.proves("json", "text")
 @given(VALUES, st.sampled_from([None, 1, "\t"]), st.booleans(), st.integers(1, 30))
 def test_every_value_is_found_whatever_the_pieces(
     value: Any, indent: int | str | None, ascii_only: bool, size: int
@@ -65,6 +66,7 @@ def test_the_same_documents_are_valid_as_for_the_standard_library(source: str, s
     assert accepted == valid
 
 
+@pytest.mark.proves("json", "anchors")
 def test_paths_lines_and_records(tmp_path: Path) -> None:
     source = (
         '{\n "name": "\\u4e2d\\u6587 \\ud83d\\ude00",\n "a": {"b": [1.50, {"c": null}], "d": {}},\n "e": "x\\ny"\n}'
@@ -115,6 +117,7 @@ def test_a_wrong_character_is_found_without_reading_on() -> None:
         list(flat_values(pieces()))
 
 
+@pytest.mark.proves("json", "limits")
 @pytest.mark.parametrize("source", ["[" * 200_000, '{"a":' * 200_000, "[" * DEEPEST + "[" + "]" * (DEEPEST + 1)])
 def test_depth_is_limited(source: str) -> None:
     with pytest.raises(JsonProblem, match="more than 1000 levels"):

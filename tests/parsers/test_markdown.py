@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from wenyuan.parsers import markdown
-from wenyuan.parsers.lines import LineReader, text_lines
-from wenyuan.parsers.markdown import MarkdownParser, MarkdownScanner
+from wenyuan.parsers.text import markdown
+from wenyuan.parsers.text.lines import LineReader, text_lines
+from wenyuan.parsers.text.markdown import MarkdownParser, MarkdownScanner
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
 
 LINES = st.sampled_from(
@@ -63,6 +63,7 @@ def reference_blocks(text: str) -> list[tuple[str, int, int]]:
     return blocks
 
 
+@pytest.mark.proves("markdown", "text", "anchors")
 @given(st.lists(LINES, max_size=12))
 @settings(max_examples=400)
 def test_blocks_are_those_of_the_reference_implementation(source: list[str]) -> None:
@@ -73,6 +74,7 @@ def test_blocks_are_those_of_the_reference_implementation(source: list[str]) -> 
         assert block.text.split("\n") == source[block.anchor.first - 1 : block.anchor.last]
 
 
+@pytest.mark.proves("markdown", "headings")
 def test_headings_make_a_path() -> None:
     text = "# 员工*手册*\n\n引言\n\n## 第一章 `考勤` ##\n\n正文\n\n第二章\n---\n\n甲\n\n#### 深\n\n乙\n\n# [末](http://x)\n\n丙"
     paths = {block.text: block.heading_path for block in scanned(text) if block.kind == "paragraph"}
@@ -90,6 +92,7 @@ def test_a_heading_is_in_its_own_path() -> None:
     assert heading == Block("heading", "## 标题", Anchor("lines", 1, 1), ("标题",))
 
 
+@pytest.mark.proves("markdown", "tables")
 def test_a_table_carries_its_header() -> None:
     (table,) = scanned("| 城市 | 标准 |\n|---|--:|\n| 北京 | 600 |\n| 上海 | 650 |")
     assert (table.kind, table.context, table.anchor) == ("table", "| 城市 | 标准 |", Anchor("lines", 1, 4))
@@ -122,6 +125,7 @@ def test_comments_are_no_text() -> None:
     ]
 
 
+@pytest.mark.proves("markdown", "metadata")
 @pytest.mark.parametrize(
     "front",
     [
@@ -177,6 +181,7 @@ def test_the_title_is_the_highest_heading(tmp_path: Path) -> None:
     assert facts.title == "大"
 
 
+@pytest.mark.proves("markdown", "limits")
 @pytest.mark.parametrize(
     "source",
     [

@@ -20,7 +20,8 @@ from wenyuan.parsers.registry import parser_for
         ("application/json", "JsonParser"),
         ("application/x-ndjson", "JsonLinesParser"),
         ("text/x-python", "CodeParser"),
-        ("text/x-yaml", "CodeParser"),
+        ("text/x-yaml", "ConfigurationParser"),
+        ("text/x-sql", "CodeParser"),
     ],
 )
 def test_each_type_has_its_parser(media_type: str, name: str) -> None:
@@ -41,8 +42,8 @@ def test_only_what_a_file_needs_is_loaded(tmp_path: Path) -> None:
         "import sys\nfrom pathlib import Path\nimport wenyuan.parsers.sandbox\n"
         "from wenyuan.parsers.reading import read_file\n"
         f"list(read_file(Path({str(path)!r}), 'a.txt'))\n"
-        "print(sorted({'numpy', 'yaml', 'markdown_it', 'lxml', 'wenyuan.parsers.html'} & set(sys.modules)))\n"
-        "print('wenyuan.parsers.text' in sys.modules)\n"
+        "print(sorted({'numpy', 'yaml', 'markdown_it', 'lxml', 'wenyuan.parsers.html.page'} & set(sys.modules)))\n"
+        "print('wenyuan.parsers.text.plain' in sys.modules)\n"
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.split("\n")[:2] == ["[]", "True"]

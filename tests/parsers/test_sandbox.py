@@ -27,7 +27,7 @@ from wenyuan.types import Anchor, Block, Notice
 
 class Hostile:
     def read(self, path, name):
-        verb = path.read_bytes().removeprefix(b"%PDF-").decode()
+        verb = path.read_bytes().removeprefix(b"%!PS-").decode()
         yield Notice("process", str(os.getpid()))
         if verb == "hang":
             time.sleep(1000)
@@ -60,13 +60,15 @@ class Hostile:
 
 @pytest.fixture
 def hostile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Install a parser for PDF that does what the file says, the way another package would."""
+    """Install a parser for PostScript that does what the file says, the way another package would."""
     site = tmp_path / "site"
     information = site / "hostile-1.0.dist-info"
     information.mkdir(parents=True)
     (site / "hostile_parser.py").write_text(HOSTILE_PARSER)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: hostile\nVersion: 1.0\n")
-    (information / "entry_points.txt").write_text("[wenyuan.parsers]\napplication/pdf = hostile_parser:Hostile\n")
+    (information / "entry_points.txt").write_text(
+        "[wenyuan.parsers]\napplication/postscript = hostile_parser:Hostile\n"
+    )
     monkeypatch.setenv("PYTHONPATH", str(site))
     return tmp_path
 
@@ -173,19 +175,19 @@ def test_one_child_reads_many_files(tmp_path: Path, reader: SandboxedReader, mon
 def test_a_hostile_file_costs_only_itself(
     hostile: Path, verb: str, limits: ReadLimits, error: type[errors.DocumentError], message: str
 ) -> None:
-    path = file(hostile, "bad.pdf", f"%PDF-{verb}")
+    path = file(hostile, "bad.ps", f"%!PS-{verb}")
     good = file(hostile, "good.txt", "good")
     with SandboxedReader(limits) as reader:
         with pytest.raises(error, match=message):
-            list(reader.read(path, "bad.pdf"))
+            list(reader.read(path, "bad.ps"))
         assert texts(list(reader.read(good, "good.txt"))) == ["good"]
 
 
 def test_the_kernel_limits_processor_time(hostile: Path) -> None:
     """Even where nobody waits for it: the parent is not listening while this child spins."""
-    path = file(hostile, "bad.pdf", "%PDF-spin")
-    request = f'["read", "{path}", "bad.pdf", ""]\n'.encode()
-    command = [sys.executable, "-P", "-m", "wenyuan.parsers.child", str(1 << 30), "1"]
+    path = file(hostile, "bad.ps", "%!PS-spin")
+    request = f'["read", "{path}", "bad.ps", ""]\n'.encode()
+    command = [sys.executable, "-P", "-m", "wenyuan.parsers.child", str(1 << 30), "1", "off", "0"]
     child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
     assert child.stdin is not None
     child.stdin.write(request)
@@ -195,18 +197,18 @@ def test_the_kernel_limits_processor_time(hostile: Path) -> None:
 
 
 def test_what_a_library_prints_is_no_answer(hostile: Path, reader: SandboxedReader) -> None:
-    path = file(hostile, "loud.pdf", "%PDF-print")
-    assert texts(list(reader.read(path, "loud.pdf"))) == ["survived print"]
+    path = file(hostile, "loud.ps", "%!PS-print")
+    assert texts(list(reader.read(path, "loud.ps"))) == ["survived print"]
 
 
 def test_the_child_does_not_see_the_environment(
     hostile: Path, reader: SandboxedReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("EXAMPLE_API_KEY", "secret")
-    path = file(hostile, "curious.pdf", "%PDF-environment")
+    path = file(hostile, "curious.ps", "%!PS-environment")
     (seen,) = [
         event.message
-        for event in reader.read(path, "curious.pdf")
+        for event in reader.read(path, "curious.ps")
         if isinstance(event, Notice) and event.code == "environment"
     ]
     assert "PATH" in seen.split()
@@ -214,8 +216,8 @@ def test_the_child_does_not_see_the_environment(
 
 
 def test_closing_the_iterator_kills_everything_the_child_started(hostile: Path, reader: SandboxedReader) -> None:
-    path = file(hostile, "bad.pdf", "%PDF-spawn")
-    events = iter(reader.read(path, "bad.pdf"))
+    path = file(hostile, "bad.ps", "%!PS-spawn")
+    events = iter(reader.read(path, "bad.ps"))
     named = {event.code: int(event.message) for event in (next(events), next(events)) if isinstance(event, Notice)}
     assert all(map(is_running, named.values()))
     events.close()  # type: ignore[attr-defined]
@@ -225,13 +227,13 @@ def test_closing_the_iterator_kills_everything_the_child_started(hostile: Path, 
 
 
 def test_the_child_dies_with_its_parent(hostile: Path) -> None:
-    path = file(hostile, "bad.pdf", "%PDF-hang")
+    path = file(hostile, "bad.ps", "%!PS-hang")
     program = (
         "import sys, threading, time\n"
         "from pathlib import Path\n"
         "from wenyuan.parsers.sandbox import *\n"
         "reader = SandboxedReader(ReadLimits())\n"
-        f"threading.Thread(target=lambda: list(reader.read(Path({str(path)!r}), 'bad.pdf')), daemon=True).start()\n"
+        f"threading.Thread(target=lambda: list(reader.read(Path({str(path)!r}), 'bad.ps')), daemon=True).start()\n"
         "while reader.process_id is None: time.sleep(0.01)\n"
         "print(reader.process_id, flush=True)\n"
         "time.sleep(1000)\n"
@@ -277,7 +279,8 @@ def test_every_thread_has_its_own_reader(tmp_path: Path) -> None:
         ("empty.txt", b"", errors.FileEmpty),
         ("blank.txt", b" \n\t\n", errors.NoText),
         ("noise.dat", bytes(range(256)) * 50, errors.FileBinary),
-        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(100), errors.UnsupportedType),
+        ("drawing.ps", b"%!PS-Adobe-3.0", errors.UnsupportedType),
+        ("picture.png", b"\x89PNG\r\n\x1a\n" + bytes(100), errors.FileMalformed),
         ("bad.json", b'{"a": }', errors.FileMalformed),
         ("cyrillic.txt", "Съешь ещё этих мягких французских булок".encode("koi8-r"), errors.EncodingUnknown),
         ("deep.json", b"[" * 200_000, errors.FileMalformed),

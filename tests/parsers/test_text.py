@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.parsers import lines, reading
-from wenyuan.parsers.lines import LineReader, text_lines
-from wenyuan.parsers.text import TextParser, paragraphs
+from wenyuan.parsers import reading
+from wenyuan.parsers.text import lines
+from wenyuan.parsers.text.lines import LineReader, text_lines
+from wenyuan.parsers.text.plain import TextParser, paragraphs
 from wenyuan.types import Anchor, Block, Facts
 
 LINES = st.lists(st.text(st.sampled_from("a字 。\u2028"), max_size=30), max_size=20)
@@ -21,6 +23,7 @@ def in_pieces(text: str, sizes: list[int]) -> list[str]:
     return [*pieces, text]
 
 
+@pytest.mark.proves("text", "text")
 @given(LINES, st.lists(st.integers(1, 20), max_size=20))
 def test_paragraphs_are_runs_of_lines_whatever_the_pieces(source: list[str], sizes: list[int]) -> None:
     text = "\n".join(source)
@@ -92,6 +95,7 @@ def test_windows_text_with_a_mark(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.proves("text", "anchors", "limits")
 @given(LINES.filter(lambda source: any(line.strip() for line in source)))
 def test_huge_blocks_are_cut_without_losing_their_lines(source: list[str]) -> None:
     """The cut that guards every parser, tried with blocks that are huge for a limit made small."""

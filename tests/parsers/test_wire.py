@@ -21,7 +21,7 @@ from wenyuan.parsers.wire import (
     encode_made,
     encode_request,
 )
-from wenyuan.types import Anchor, Block, BlockKind, Facts, Notice, ReadEvent
+from wenyuan.types import ANCHOR_KINDS, Anchor, Block, BlockKind, Box, Facts, Member, Notice, ReadEvent
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 JSON = st.recursive(
@@ -31,16 +31,19 @@ JSON = st.recursive(
 )
 ANCHORS = st.builds(
     Anchor,
-    st.sampled_from(["lines", "page", "slide", "cells", "paragraph", "chapter"]),
+    st.sampled_from(ANCHOR_KINDS),
     st.integers(0, 10**9),
     st.integers(0, 10**9),
     TEXT,
+    st.none() | st.tuples(st.integers(1, 1 << 14), st.integers(1, 1 << 14)),
+    st.lists(st.builds(Box, *[st.integers(0, 10**6)] * 5), max_size=3).map(tuple),
 )
 BLOCKS = st.builds(
     Block, st.sampled_from(get_args(BlockKind)), TEXT, ANCHORS, st.lists(TEXT, max_size=3).map(tuple), TEXT, TEXT
 )
-FACTS = st.builds(Facts, TEXT, TEXT, TEXT, TEXT, st.dictionaries(TEXT, JSON, max_size=3))
-EVENTS = st.lists(st.one_of(BLOCKS, FACTS, st.builds(Notice, TEXT, TEXT)), max_size=5)
+FACTS = st.builds(Facts, TEXT, TEXT, TEXT, TEXT, *[st.dictionaries(TEXT, JSON, max_size=3)] * 2)
+MEMBERS = st.builds(Member, TEXT, st.binary(max_size=20), TEXT, st.booleans())
+EVENTS = st.lists(st.one_of(BLOCKS, FACTS, MEMBERS, st.builds(Notice, TEXT, TEXT)), max_size=5)
 
 
 @given(EVENTS)
@@ -64,7 +67,10 @@ def test_lone_surrogates_do_not_stop_a_document(text: str) -> None:
 
 def test_done_and_requests_arrive() -> None:
     assert isinstance(decode_message(encode_done()), Done)
-    for request in (Request("/a/\udcff.txt", "文.txt"), Request("/a", "a", "text/plain", "m:f", ["x", 1, {"y": None}])):
+    for request in (
+        Request("/a/\udcff.txt", "文.txt"),
+        Request("/a", "a", "text/plain", "m:f", ["x", 1, {"y": None}], "密码 p"),
+    ):
         assert decode_request(encode_request(request)) == request
 
 
@@ -97,7 +103,7 @@ def test_every_document_error_arrives_as_itself(kind: type[errors.DocumentError]
     assert (received.message, received.advice) == (sent.message, sent.advice)
 
 
-GOOD_BLOCK = ["paragraph", "text", "lines", 1, 1, "", [], "", ""]
+GOOD_BLOCK = ["paragraph", "text", "lines", 1, 1, "", [], [], "", ""]
 
 
 @pytest.mark.parametrize(
@@ -105,10 +111,15 @@ GOOD_BLOCK = ["paragraph", "text", "lines", 1, 1, "", [], "", ""]
     [
         *(None, 1, [], ["events"], ["events", 1], ["what"], {"events": []}, ["done", 1], ["error", "no-such-code", {}]),
         *(["error", "parser-crashed"], ["error", 1, {}], ["error", "kb-exists", {}], ["events", [1]], ["events", [[]]]),
-        *(["events", [["notice", 1, "x"]]], ["events", [["facts", "a", "b", "c", "d", []]]], ["events", [[["x"]]]]),
-        *(["events", [[*GOOD_BLOCK[:index], None, *GOOD_BLOCK[index + 1 :]]]] for index in range(9)),
-        *(["events", [[*GOOD_BLOCK[:2], "nowhere", *GOOD_BLOCK[3:]]]], ["events", [[*GOOD_BLOCK[:6], [1], "", ""]]]),
-        *(["events", [[*GOOD_BLOCK, "more"]]], ["events", [[*GOOD_BLOCK[:3], True, 1, "", [], "", ""]]]),
+        *(["events", [["notice", 1, "x"]]], ["events", [["facts", "a", "b", "c", "d", [], {}]]], ["events", [[["x"]]]]),
+        *(["events", [[*GOOD_BLOCK[:index], None, *GOOD_BLOCK[index + 1 :]]]] for index in range(10)),
+        *(["events", [[*GOOD_BLOCK[:2], "nowhere", *GOOD_BLOCK[3:]]]], ["events", [[*GOOD_BLOCK[:7], [1], "", ""]]]),
+        *(
+            ["events", [[*GOOD_BLOCK[:6], wrong, *GOOD_BLOCK[7:]]]]
+            for wrong in ([1], [1, 2, 3], [0, 0, 1, -1, 1, 1, 1])
+        ),
+        *(["events", [[*GOOD_BLOCK[:6], wrong, *GOOD_BLOCK[7:]]]] for wrong in ([1, "2"], [0.5, 2], [True, True])),
+        *(["events", [[*GOOD_BLOCK, "more"]]], ["events", [[*GOOD_BLOCK[:3], True, 1, "", [], [], "", ""]]]),
     ],
 )
 def test_what_was_not_agreed_is_refused(message: Any) -> None:

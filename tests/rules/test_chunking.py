@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from wenyuan.errors import InvalidValue
 from wenyuan.rules.chunking import Chunker, chunk_blocks, text_piece
 from wenyuan.rules.columns import columns
-from wenyuan.types import Anchor, Block, BlockKind, Chunk, ChunkingConfig
+from wenyuan.types import Anchor, Block, BlockKind, Box, Chunk, ChunkingConfig
 
 KINDS: tuple[BlockKind, ...] = ("heading", "paragraph", "list", "table", "code", "caption", "page-break")
 CHINESE = ["年假", "健康体检一次，", "费用由公司承担。", "长" * 30, "\u3000"]
@@ -249,3 +249,37 @@ def test_a_long_text_streams() -> None:
         if fed.chunks:
             last_end = fed.chunks[-1].end
         assert fed_text - last_end < 2000
+
+
+def on_page(page: int, top: int, text: str) -> Block:
+    return Block("paragraph", text, Anchor("page", page, page, "", None, (Box(page, 50, top, 400, top + 20),)))
+
+
+def test_a_passage_has_the_boxes_of_all_it_is_made_of() -> None:
+    blocks = [on_page(1, 100, "甲" * 10), on_page(1, 130, "乙" * 10), on_page(2, 90, "丙" * 10)]
+    (chunk,) = chunk_blocks(blocks, ChunkingConfig(200, 0))
+    assert chunk.anchor == Anchor("page", 1, 2, "", None, tuple(block.anchor.boxes[0] for block in blocks))
+    cut = list(chunk_blocks(blocks, ChunkingConfig(20, 0)))
+    assert [one.anchor.boxes for one in cut] == [block.anchor.boxes for block in blocks]
+
+
+def test_a_passage_that_begins_with_the_end_of_the_one_before_has_its_box_as_well() -> None:
+    blocks = [on_page(1, 100, "第一句。第二句。"), on_page(1, 130, "第三句在这里结束。")]
+    chunks = list(chunk_blocks(blocks, ChunkingConfig(26, 8)))
+    assert [chunk.text for chunk in chunks] == ["第一句。第二句。", "二句。\n\n第三句在这里结束。"]
+    assert [len(chunk.anchor.boxes) for chunk in chunks] == [1, 2]
+
+
+def test_very_many_boxes_become_one_for_each_page() -> None:
+    blocks = [on_page(1 + number // 30, 10 * (number % 30), "字") for number in range(60)]
+    (chunk,) = chunk_blocks(blocks, ChunkingConfig(2000, 0))
+    assert chunk.anchor.boxes == (Box(1, 50, 0, 400, 310), Box(2, 50, 0, 400, 310))
+
+
+def test_the_columns_of_cells_span_all_rows() -> None:
+    rows = [
+        Block("table", "| a | b |", Anchor("cells", number, number, "甲", (first, first + 1)), joiner="\n")
+        for number, first in ((2, 3), (3, 2))
+    ]
+    (chunk,) = chunk_blocks(rows, ChunkingConfig(200, 0))
+    assert chunk.anchor == Anchor("cells", 2, 3, "甲", (2, 4))

@@ -71,6 +71,24 @@ def _back_up(home: Path, target: Path, *, quick: bool = False) -> None:
     assert (report.missing, report.findings) == ((), ())
 
 
+def test_a_job_that_was_being_done_is_nobodys_in_the_copy(home: Path, tmp_path: Path) -> None:
+    with _open(home) as library:
+        library.add_text("苍鹭 came back.", "return.md", wait=False)
+        with library._database.write() as tx:
+            assert tx.run(
+                "UPDATE jobs SET state = 'running', worker = 'w', lease_until = 1, attempts = 1 WHERE kind = 'ingest' "
+                "AND state = 'queued'"
+            )
+        library.backup(tmp_path / "backup", quick=True)
+    wy.restore(tmp_path / "backup", tmp_path / "copy")
+    with _open(tmp_path / "copy") as copy:
+        assert copy.check() == []
+        (job,) = [one for one in copy.jobs.list(only_live=True) if one.kind == "ingest"]
+        assert (job.state, job.attempts) == ("queued", 0)
+        copy.drain()
+        assert copy.search("came back").hits
+
+
 @pytest.mark.parametrize("form", _FORMS)
 def test_what_is_restored_is_what_was_there(home: Path, tmp_path: Path, form: str) -> None:
     seen: list[Copying] = []

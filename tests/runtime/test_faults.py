@@ -50,7 +50,8 @@ def notes(tmp_path: Path) -> Path:
         ("empty.md", b"", "file-empty"),
         ("blank.txt", b"  \n\t\n", "no-text"),
         ("binary.txt", bytes(range(256)) * 40, "file-binary"),
-        ("picture.txt", b"\x89PNG\r\n\x1a\n" + bytes(100), "unsupported-type"),
+        ("picture.txt", b"\x89PNG\r\n\x1a\n" + bytes(100), "file-malformed"),
+        ("sound.txt", b"fLaC" + bytes(100), "unsupported-type"),
         ("broken.json", b'{"a": [1, 2', "file-malformed"),
         ("deep.json", b"[" * 200_000 + b"]" * 200_000, "file-malformed"),
     ],
@@ -73,7 +74,7 @@ def test_a_path_that_vanishes_is_reported_and_the_rest_goes_on(library: Library,
     (notes / "gone.md").write_text("x", "utf-8")
     files = list(gather([notes], (), library.path, Gathering()))
     (notes / "gone.md").unlink()
-    received = list(receive(library._receiving(), library.knowledge_bases.find(None), files))
+    received = list(receive(library.receiving(), library.knowledge_bases.find(None), files))
     problems = {Path(one.source).name: one.problem.code if one.problem else None for one in received}
     assert problems == {"gone.md": "file-vanished", "good.md": None}
 

@@ -98,7 +98,7 @@ def test_a_document_moves_without_being_read_or_embedded_again(
     assert library.documents.chunks("阶段.md", limit=9000) == chunks
     assert [hit.passage.document_name for hit in library.search("PPR-9503", kb="财务").hits][:1] == ["阶段.md"]
     assert len([text for text in server.inputs[asked:] if "阶段" in text]) == 0
-    assert library.documents.open(cited).changed_since
+    assert not library.documents.open(cited).changed_since
     assert library.add(note).received[0].outcome == "added"
     assert library.add(note, kb="财务").received[0].outcome == "unchanged"
 

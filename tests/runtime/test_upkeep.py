@@ -224,6 +224,14 @@ def _of_a_chunk(statement: str) -> Damage:
     )
 
 
+def _forget_to_unpack(sound: Sound) -> None:
+    sound.sql("UPDATE revisions SET member_count = 1 WHERE id = :served")
+    sound.sql(
+        "INSERT INTO members (revision_id, path, sha256, size, media_type, is_done) "
+        "SELECT id, 'a.txt', blob_sha256, 1, '', 1 FROM revisions WHERE id = :served"
+    )
+
+
 def _overwrite_pages(sound: Sound) -> None:
     sound.sql("PRAGMA wal_checkpoint(TRUNCATE)")
     content = bytearray(sound.path.read_bytes())
@@ -403,6 +411,14 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
         {"job-orphaned", "purge-lost"},
     ),
     "a job was left by its worker": (_claimed_and_left, {"lease-expired"}),
+    "a file inside has lost what it lies in": (
+        _sql("UPDATE documents SET parent_id = 'none' WHERE serving_revision_id = :served"),
+        {"parent-gone"},
+    ),
+    "files inside wait for nobody": (
+        _forget_to_unpack,
+        {"members-lost"},
+    ),
     "a change is missing": (_sql("DELETE FROM changes WHERE number = 2"), {"changes-broken"}),
     "the first change is missing": (_sql("DELETE FROM changes WHERE number = 1"), {"changes-broken"}),
     "a change was never counted": (
@@ -538,7 +554,7 @@ DAMAGES: dict[str, tuple[Damage, set[str]]] = {
 # What `check` says of these is all that can be done.
 _BEYOND = {"database-damaged", "not-looked-at"}
 # After these a document is not found any more.
-_NOT_FOUND_AGAIN = {"a deleted document serves"}
+_NOT_FOUND_AGAIN = {"a deleted document serves", "a file inside has lost what it lies in"}
 
 
 _NEEDS_WORK = {

@@ -35,7 +35,11 @@ def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
 
 
 def long_text(number: int, paragraphs: int = 3) -> str:
-    return "\n\n".join(f"第{number}号第{part}段。" + "水位正常，设备良好。" * 60 for part in range(paragraphs))
+    """A text of passages that all say something of their own."""
+    return "\n\n".join(
+        f"第{number}号第{part}段。" + "".join(f"第{part}年第{week}周水位正常，设备良好。" for week in range(40))
+        for part in range(paragraphs)
+    )
 
 
 def told(events: list[JobEvent]) -> list[tuple[str, str]]:

@@ -23,6 +23,7 @@ _MAY_SCAN = {
     "(SELECT coalesce(sum(size), 0) FROM blobs)": "blobs",
     "FROM vectors AS v WHERE NOT EXISTS": "v",
     "FROM schema_migrations": "schema_migrations",
+    "FROM file_passwords": "file_passwords",
     "r.without_vectors = 1": "r",
     "(SELECT 1 FROM sessions": "knowledge_bases",
     "FROM traces": "traces",

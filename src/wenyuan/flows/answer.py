@@ -44,7 +44,11 @@ def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOption
 
     Raises what `retrieve` raises; what fails after it is named in the search's `degraded`.
     """
-    found = retrieve(tools, question, scope, options)
+    return answer_from(tools, scope, retrieve(tools, question, scope, options))
+
+
+def answer_from(tools: Retrieving, scope: Scope, found: SearchResult) -> Answer:
+    """Answer a question from what a search within that scope has found, and add it to the search's trace."""
     made = _answered(tools, found)
     return replace(made, search=keep_answer(tools.database, scope, made))
 

@@ -54,7 +54,7 @@ def stored_pieces(
         if is_last:
             break
         first, start = batch[-1].seq + 1, end
-    facts = Facts(served.media_type, served.encoding, served.title, served.language, served.metadata)
+    facts = Facts(served.media_type, served.encoding, served.title, served.language, served.metadata, served.quality)
     yield Ending(facts, served.notices)
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
-from wenyuan.errors import ConfigurationError, IndexIncompatible
+from wenyuan.errors import ConfigurationError, IndexIncompatible, JobCancelled, LeaseLost
 from wenyuan.flows.publish import is_waiting, publish_waiting
-from wenyuan.flows.work import Work
+from wenyuan.flows.work import Failure, Work
 from wenyuan.ports import Embedder, Vectors
 from wenyuan.rules.embedding_input import batches, embedding_input
 from wenyuan.store import documents, indexes, knowledge_bases, queue, vectors
@@ -46,7 +47,10 @@ class _Target:
     document: Document
     revision: Revision
     to: Destination
-    done: int
+
+
+_Group = list[tuple[Work, _Target]]
+"""Jobs whose vectors are made for one index, by one model."""
 
 
 # --- Which model made what -----------------------------------------------------------------------
@@ -131,23 +135,60 @@ def show_vectors(tx: Writing, to: Destination, document_id: str, revision_id: st
     indexes.announce(tx, to.generation, document_id)
 
 
-def embed(tools: Embedding, work: Work) -> None:
-    """Embed what has no vector yet, then show the revision to the vector list; one that waits for that is published.
+def embed(tools: Embedding, works: Sequence[Work]) -> list[Failure]:
+    """Embed what has no vector yet; then show the revisions to the vector list, and publish those that wait for that.
 
-    Raises `ProviderError` where the model fails, `IndexIncompatible` where no configured model is the
-    one that the index was made with.
+    Revisions that were taken together share calls to the model. Returns the jobs that were cancelled
+    or taken over. Raises `ProviderError` where the model fails, `IndexIncompatible` where no
+    configured model is the one that the index was made with.
     """
-    while (target := _begin(tools, work)) is not None:
-        total, done = target.revision.chunk_count, target.done
-        for hashes, made in made_vectors(tools.database, target.to, [target.revision.id]):
-            with tools.database.write(durable=False) as tx:
-                work.hold(tx)
-                vectors.save(tx, target.to.model_key, hashes, made)
-                done = min(done + len(hashes), total)
-                indexes.record_progress(tx, target.to.generation.id, target.revision.id, "pending", done, total)
+    failures: list[Failure] = []
+    left = list(works)
+    while left:
+        groups: dict[str, _Group] = {}
+        for work in left:
+            with _noting(failures, work):
+                target = _begin(tools, work)
+                if target is not None:
+                    groups.setdefault(target.to.generation.id, []).append((work, target))
+        left = [work for group in groups.values() for work in _embed_group(tools, group, failures)]
+    return failures
+
+
+@contextmanager
+def _noting(failures: list[Failure], work: Work) -> Iterator[None]:
+    """Note that a job may not go on; the others of its group do."""
+    try:
+        yield
+    except (JobCancelled, LeaseLost) as error:
+        failures.append((work, error))
+
+
+def _embed_group(tools: Embedding, group: _Group, failures: list[Failure]) -> list[Work]:
+    """Embed revisions for one index; returns those to be done again, since another index answers by now."""
+    to = group[0][1].to
+    for hashes, made in made_vectors(tools.database, to, [target.revision.id for _, target in group]):
+        with tools.database.write(durable=False) as tx:
+            group = _held(tx, group, failures)
+            if not group:
+                return []
+            vectors.save(tx, to.model_key, hashes, made)
+            for work, target in group:
+                total = target.revision.chunk_count
+                done = total - vectors.count_missing(tx, to.model_key, target.revision.id)
+                indexes.record_progress(tx, to.generation.id, target.revision.id, "pending", done, total)
                 work.progress(tx, "embedding", done, total)
-        if _complete(tools, work, target):
-            return
+    return _complete(tools, group, failures)
+
+
+def _held(tx: Writing, group: _Group, failures: list[Failure]) -> _Group:
+    """Those whose jobs may go on."""
+    held: _Group = []
+    for work, target in group:
+        with _noting(failures, work):
+            work.hold(tx)
+            held.append((work, target))
+    return held
 
 
 def _begin(tools: Embedding, work: Work) -> _Target | None:
@@ -195,18 +236,20 @@ def _target(
         done = total - vectors.count_missing(tx, key, revision.id)
         indexes.record_progress(tx, generation.id, revision.id, "pending", done, total)
         work.progress(tx, "embedding", done, total)
-    return _Target(document, revision, Destination(generation, key, embedder, tools.seconds_for(name)), done)
+    return _Target(document, revision, Destination(generation, key, embedder, tools.seconds_for(name)))
 
 
-def _complete(tools: Embedding, work: Work, target: _Target) -> bool:
-    """Show the revision to the vector list and publish it if it waits; False where another index answers by now."""
-    to, revision = target.to, target.revision
+def _complete(tools: Embedding, group: _Group, failures: list[Failure]) -> list[Work]:
+    """Show revisions to the vector list and publish those that wait; returns those that another index answers for."""
+    again = []
     with tools.database.write(durable=False) as tx:
-        work.hold(tx)
-        answering = indexes.active(tx, target.document.knowledge_base_id, "vector")
-        if answering is None or answering.id != to.generation.id:
-            return False
-        show_vectors(tx, to, target.document.id, revision.id, revision.chunk_count)
-        publish_waiting(tx, tools.new_id, revision.id, without_vectors=False)
-        queue.finish(tx, work.lease)
-        return True
+        for work, target in _held(tx, group, failures):
+            to, revision = target.to, target.revision
+            answering = indexes.active(tx, target.document.knowledge_base_id, "vector")
+            if answering is None or answering.id != to.generation.id:
+                again.append(work)
+                continue
+            show_vectors(tx, to, target.document.id, revision.id, revision.chunk_count)
+            publish_waiting(tx, tools.new_id, revision.id, without_vectors=False)
+            queue.finish(tx, work.lease)
+    return again

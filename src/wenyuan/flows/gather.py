@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from wenyuan.errors import InvalidValue, PathNotFound
+from wenyuan.parsers.pictures.recognition import is_installed
 from wenyuan.rules.ignoring import IgnoreRules, ignore_rules
 
 EXCLUDED_NAMES = (
@@ -35,13 +36,15 @@ EXCLUDED_NAMES = (
 """Hidden, temporary, unfinished and generated files and folders, left out of a folder unless asked for by name."""
 
 _UNREAD = """
-    .png .jpg .jpeg .gif .webp .bmp .tif .tiff .ico .heic .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi
-    .mkv .webm .zip .gz .bz2 .xz .zst .7z .rar .tar .tgz .jar .whl .iso .dmg .exe .dll .so .dylib .o
-    .a .class .wasm .bin .ttf .otf .woff .woff2 .sqlite .db .npy .npz .onnx .pt .pdf .doc .docx .xls
-    .xlsx .ppt .pptx .odt .ods .odp .rtf .epub .msg
+    .ico .heic .mp3 .wav .flac .ogg .m4a .mp4 .mov .avi
+    .mkv .webm .zst .7z .rar .jar .whl .iso .dmg .exe .dll .so .dylib .o .a .class .wasm .bin .ttf
+    .otf .woff .woff2 .sqlite .db .npy .npz .onnx .pt
 """
 UNREAD_SUFFIXES = frozenset(_UNREAD.split())
 """Types that no reader reads yet: in a folder they are counted and passed over, named alone they are an error."""
+
+PICTURE_SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".tif", ".tiff"})
+"""Pictures are passed over in the same way where nothing recognises their text."""
 
 IGNORE_FILE = ".gitignore"
 _LIBRARY_FILE = "wenyuan.db"
@@ -135,6 +138,7 @@ class Walk:
         self._root = root
         self._excluded = _any_of(tuple(exclude))
         self._library = _identity(str(library))
+        self._unread = UNREAD_SUFFIXES if is_installed() else UNREAD_SUFFIXES | PICTURE_SUFFIXES
         self._within = frozenset(within)
         self._towards = {parent for path in within for parent in _parents(path)}
         self.passed_over: Counter[str] = Counter() if passed_over is None else passed_over
@@ -201,7 +205,7 @@ class Walk:
                     return "ignored"
                 break
         suffix = os.path.splitext(name)[1].lower()
-        return suffix if suffix in UNREAD_SUFFIXES and not is_folder else ""
+        return suffix if suffix in self._unread and not is_folder else ""
 
     def _is_library(self, entry: os.DirEntry[str]) -> bool:
         try:

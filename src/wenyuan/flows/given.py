@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from wenyuan.errors import InvalidValue
-from wenyuan.parsers.decoding import without_surrogates
+from wenyuan.parsers.text.decoding import without_surrogates
 from wenyuan.store.rows import to_json
 from wenyuan.types import Facts, Given
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from wenyuan.errors import DocumentError, JobCancelled, LeaseLost, WenyuanError
+from wenyuan.errors import ConfigurationError, DocumentError, JobCancelled, LeaseLost, ProviderError
 from wenyuan.flows.prepared import Ending, Prepared
 from wenyuan.flows.priorities import PRIORITY_INGEST
 from wenyuan.flows.publish import conclude
@@ -23,15 +23,13 @@ from wenyuan.flows.stage import (
     stage_last,
     staged_file,
 )
-from wenyuan.flows.work import Work
-from wenyuan.store import documents, indexes, knowledge_bases, queue
+from wenyuan.flows.unpack import MemberSpool
+from wenyuan.flows.work import Failure, Work
+from wenyuan.store import documents, indexes, knowledge_bases, members, queue
 from wenyuan.store.database import Writing
 from wenyuan.types import Posting
 
 _CHARACTERS_TOGETHER = 1 << 20
-
-Failure = tuple[Work, WenyuanError]
-"""A job that came to nothing by itself, and why; the others of its group went on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +54,7 @@ def ingest(tools: Ingesting, works: Sequence[Work]) -> list[Failure]:
         try:
             forget_what_does_not_fit(tools, file)
             whole = _read(tools, file)
-        except (DocumentError, JobCancelled, LeaseLost) as error:
+        except (DocumentError, ProviderError, ConfigurationError, JobCancelled, LeaseLost) as error:
             failures.append((file.work, error))
             continue
         for work in works:
@@ -86,6 +84,8 @@ def _begin(tools: Ingesting, works: Sequence[Work]) -> tuple[list[StagedFile], l
                 continue
             document, revision, _ = found
             work.progress(tx, "reading", 0, 0)
+            for sha256 in members.forget(tx, revision.id):
+                tools.blobs.forget_unused(tx, sha256)
             rules = rules_of(tx, document.knowledge_base_id)
             lexical = indexes.ensure_active(
                 tx, tools.new_id("gen"), document.knowledge_base_id, "lexical", rules.fingerprint, rules.recipe
@@ -98,13 +98,15 @@ def _begin(tools: Ingesting, works: Sequence[Work]) -> tuple[list[StagedFile], l
 def _read(tools: Ingesting, file: StagedFile) -> tuple[Prepared, Ending] | None:
     """What is in a small file; a longer one is staged as it comes, published, and None returned."""
     is_long = False
-    for batch, ending in batches(tools, file):
-        if ending is None:
-            _stage_early(tools, file, batch)
-            is_long = True
-        elif not is_long:
-            return batch, ending
-        else:
+    with MemberSpool(tools, file) as spool:
+        for batch, ending in batches(tools, file, spool.take):
+            if ending is None:
+                _stage_early(tools, file, batch)
+                is_long = True
+                continue
+            spool.flush()
+            if not is_long:
+                return batch, ending
             for _, error in _publish_together(tools, [(file, batch, ending)]):
                 raise error
     return None

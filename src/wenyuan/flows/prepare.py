@@ -7,22 +7,21 @@ it uses another core than the worker, which only checks what comes and writes it
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from wenyuan.flows.prepared import Ending, Instructions, encode_batch, encode_ending
 from wenyuan.flows.reading import Reading, cut
 from wenyuan.language.postings import read_chunk
-from wenyuan.language.scripts import language_of
+from wenyuan.parsers.wire import packed
 from wenyuan.rules.chunking import Chunker
-from wenyuan.types import Chunk, Key, Posting, ReadEvent
+from wenyuan.types import Chunk, Key, Member, Posting, ReadEvent
 
 STAGE = "wenyuan.flows.prepare:prepare"
 """What the child process is asked to do."""
 
 _BATCH_CHUNKS = 512
 _BATCH_CHARACTERS = 1 << 19
-_OPENING_CHARACTERS = 1000
 
 
 @dataclass(slots=True)
@@ -39,16 +38,16 @@ class _Batch:
 def prepare(events: Iterable[ReadEvent], arguments: Any) -> Iterator[Any]:
     """Yield the file in batches as `prepared` writes them, and at last its ending."""
     how = Instructions.decoded(arguments)
-    reading, chunker, batch, opening = Reading(), Chunker(how.chunking), _Batch(), ""
+    reading, chunker, batch = Reading(), Chunker(how.chunking), _Batch()
     for piece in cut(events, chunker, reading, how.title):
+        if isinstance(piece, Member):
+            yield packed(piece)
+            continue
         batch.text.append(piece.text)
         batch.characters += len(piece.text)
-        if len(opening) < _OPENING_CHARACTERS:
-            opening += piece.text[:_OPENING_CHARACTERS]
         batch.chunks += [(chunk, *read_chunk(how.name, chunk, how.vocabulary)) for chunk in piece.chunks]
         if batch.is_full:
             yield encode_batch("".join(batch.text), batch.chunks, chunker.settled)
             batch = _Batch()
     yield encode_batch("".join(batch.text), batch.chunks, chunker.settled)
-    language = reading.facts.language or language_of(opening)
-    yield encode_ending(Ending(replace(reading.facts, language=language), tuple(reading.notices)))
+    yield encode_ending(Ending(reading.whole(), tuple(reading.notices)))

@@ -15,14 +15,17 @@ from typing import Any, get_args
 
 from wenyuan.errors import ParserOutputTooLarge
 from wenyuan.language.vocabulary import Vocabulary
-from wenyuan.parsers.wire import ANCHOR_KINDS, WireError, packed, unpacked
+from wenyuan.parsers.members import MOST_BYTES, MOST_MEMBERS
+from wenyuan.parsers.wire import WireError, extent, packed, placed, unpacked
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.types import Anchor, Chunk, ChunkingConfig, Facts, Key, KeyKind, KeySource, Notice, Posting
+from wenyuan.types import Chunk, ChunkingConfig, Facts, Key, KeyKind, KeySource, Member, Notice, Posting
 
 _LONGEST_WINDOW = 1 << 24
+# In base64, which takes four characters for three bytes.
+_MOST_MEMBER_BYTES = MOST_BYTES // 3 * 4 + MOST_MEMBERS * 4
 _LARGEST_NUMBER = 1 << 53
 _KEY_KINDS, _KEY_SOURCES = frozenset(get_args(KeyKind)), frozenset(get_args(KeySource))
-_CHUNK = (int, int, str, int, int, str, int, int, str, str, int)
+_CHUNK = (int, int, str, int, int, str, list, int, int, str, str, int)
 _KEY = (int, str, str, str, int, int)
 
 
@@ -77,7 +80,7 @@ def encode_batch(text: str, chunks: Iterable[tuple[Chunk, Posting, Sequence[Key]
         anchor = chunk.anchor
         head = heads.setdefault((chunk.heading_path, posting.name, posting.heading), len(heads))
         context = contexts.setdefault(chunk.context, len(contexts))
-        place = (chunk.start, chunk.end, anchor.kind, anchor.first, anchor.last, anchor.name)
+        place = (chunk.start, chunk.end, anchor.kind, anchor.first, anchor.last, anchor.name, extent(anchor))
         rows.append((*place, head, context, posting.body, posting.alias, posting.alias_overflow))
         keys += [(number, key.kind, key.value, key.source, key.first_day, key.last_day) for key in found]
     return ["batch", text, settled, list(heads), list(contexts), rows, keys]
@@ -100,10 +103,13 @@ class Receiver:
         self._base = 0
         self._window = ""
         self._chunks = 0
+        self._member_bytes = 0
 
-    def __call__(self, value: Any) -> Prepared | Ending:
+    def __call__(self, value: Any) -> Prepared | Ending | Member:
         try:
             match value:
+                case ["member", *_]:
+                    return self._member(value)
                 case ["batch", str(text), int(settled), [*heads], [*contexts], [*rows], [*keys]]:
                     return self._batch(text, settled, _heads(heads), _texts(contexts), rows, keys)
                 case ["end", facts, *notices]:
@@ -130,11 +136,9 @@ class Receiver:
         for row in rows:
             if tuple(map(type, row)) != _CHUNK:
                 raise WireError(f"unknown chunk {str(row)[:80]}")
-            start, end, kind, first, last, place, head, context, body, alias, overflow = row
+            start, end, kind, first, last, place, numbers, head, context, body, alias, overflow = row
             path, name_tokens, heading_tokens = heads[_number(head)]
-            if kind not in ANCHOR_KINDS:
-                raise WireError(f"unknown anchor {kind!r}")
-            anchor = Anchor(kind, _number(first), _number(last), place)
+            anchor = placed(kind, _number(first), _number(last), place, numbers)
             chunk = Chunk(self._chunks, self._cut(start, end), start, end, anchor, path, contexts[_number(context)])
             chunks.append((chunk, input_hash(embedding_input(path, chunk.context, chunk.text))))
             postings.append(Posting(name_tokens, heading_tokens, body, alias, _number(overflow)))
@@ -143,6 +147,13 @@ class Receiver:
         prepared = Prepared(text, chunks, postings, [_key(key, first_seq, len(chunks)) for key in keys])
         self._settle(settled)
         return prepared
+
+    def _member(self, value: list[Any]) -> Member:
+        piece = unpacked(value)
+        self._member_bytes += len(value[2])
+        if not isinstance(piece, Member) or self._member_bytes > _MOST_MEMBER_BYTES:
+            raise WireError("files inside that were not agreed")
+        return piece
 
     def _cut(self, start: int, end: int) -> str:
         if not self._base <= start < end <= self._base + len(self._window):

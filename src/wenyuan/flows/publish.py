@@ -16,10 +16,11 @@ from wenyuan.flows.priorities import (
     PRIORITY_INGEST,
     PRIORITY_PURGE,
     PRIORITY_REREAD,
+    embedding_weight,
 )
 from wenyuan.flows.reread import rules_of
 from wenyuan.flows.work import Work
-from wenyuan.store import documents, indexes, knowledge_bases, queue, vectors
+from wenyuan.store import documents, indexes, knowledge_bases, members, queue, vectors
 from wenyuan.store.database import Database, Writing
 from wenyuan.types import Document, JobKind, Problem, Revision
 
@@ -126,6 +127,10 @@ def _serve(
         # The vocabulary was changed after the file was read.
         _enqueue(tx, new_id, document, "reread", revision_id, PRIORITY_REREAD)
     for old in superseded:
+        members.hand_over(tx, old, revision_id)
+    if members.is_to_unpack(tx, revision_id):
+        _enqueue(tx, new_id, document, "unpack", revision_id, PRIORITY_INGEST)
+    for old in superseded:
         queue.cancel(tx, "revision", old)
         _enqueue(tx, new_id, document, "purge", old, PRIORITY_PURGE)
 
@@ -148,5 +153,6 @@ def _enqueue(
         document.knowledge_base_id,
         document.owner,
         priority,
+        embedding_weight(tx, revision_id) if kind == "embed" else queue.ALONE,
         delay_ms=delay_ms,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from wenyuan.flows.receive import PRIORITY_PURGE
 from wenyuan.flows.work import Work
-from wenyuan.store import erasures, purging, queue
+from wenyuan.store import erasures, members, purging, queue
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database
 
@@ -77,7 +77,10 @@ def _delete(database: Database, blobs: BlobDirectory, work: Work, revision_id: s
     _delete_text(database, work, revision_id)
     with database.write(durable=False) as tx:
         work.hold(tx)
+        inside = members.forget(tx, revision_id)
         deleted = purging.delete_revision(tx, revision_id)
+        for sha256 in inside:
+            blobs.forget_unused(tx, sha256)
         if deleted is not None:
             document_id, sha256 = deleted
             blobs.forget_unused(tx, sha256)

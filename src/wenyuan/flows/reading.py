@@ -8,10 +8,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from wenyuan.language.folding import fold
+from wenyuan.language.scripts import language_of
 from wenyuan.rules.chunking import Chunker, Fed
-from wenyuan.types import Block, Chunk, Facts, Notice, ReadEvent
+from wenyuan.rules.quality import TextMeasures
+from wenyuan.types import Block, Chunk, Facts, Member, Notice, ReadEvent
 
 _LONGEST_HEADING = 200
+_OPENING_CHARACTERS = 1000
+# Shorter blocks say little about the language of a file.
+_TELLING_CHARACTERS = 40
 
 
 @dataclass(slots=True)
@@ -21,6 +26,26 @@ class Reading:
     facts: Facts = field(default_factory=lambda: Facts(""))
     notices: list[Notice] = field(default_factory=list)
     blocks: Counter[str] = field(default_factory=Counter)
+    measures: TextMeasures = field(default_factory=TextMeasures)
+    languages: set[str] = field(default_factory=set)
+    opening: str = ""
+
+    def whole(self) -> Facts:
+        """The facts at the end of the file, with the language it is in and what was counted."""
+        counted = {**self.facts.quality, **self.measures.counted()}
+        if self.blocks["heading"]:
+            counted["headings"] = self.blocks["heading"]
+        if self.languages:
+            counted["languages"] = sorted(self.languages - {"other"})
+        return replace(self.facts, language=self.facts.language or language_of(self.opening), quality=counted)
+
+    def take(self, text: str) -> None:
+        """Count what is in a piece of the file's text."""
+        self.measures.feed(text)
+        if len(self.opening) < _OPENING_CHARACTERS:
+            self.opening += text[:_OPENING_CHARACTERS]
+        if len(text) >= _TELLING_CHARACTERS:
+            self.languages.add(language_of(text[:_OPENING_CHARACTERS]))
 
 
 class TitleAbove:
@@ -53,8 +78,8 @@ def _stands_in(words: str, text: str) -> bool:
     return bool(words) and re.search(bounded, text) is not None
 
 
-def cut(events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: str = "") -> Iterator[Fed]:
-    """Yield the file's text piece by piece, each with the chunks it completed.
+def cut(events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: str = "") -> Iterator[Fed | Member]:
+    """Yield the file's text piece by piece, each with the chunks it completed, and the files inside of it as they come.
 
     The title stands above all of them: the one given, else the one that is known before the first
     block. A title that is only found among the blocks is a heading of theirs already.
@@ -65,9 +90,12 @@ def cut(events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: 
             above = above or TitleAbove(title or reading.facts.title)
             reading.blocks[event.kind] += 1
             text, chunks = chunker.feed(event)
+            reading.take(text)
             yield Fed(text, [above(chunk) for chunk in chunks])
         elif isinstance(event, Facts):
             reading.facts = event
+        elif isinstance(event, Member):
+            yield event
         else:
             reading.notices.append(event)
     last = chunker.finish()

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from wenyuan.errors import DocumentError, InvalidValue, KnowledgeBaseArchived, KnowledgeBaseFull
+from wenyuan.errors import DocumentError, InvalidValue, KnowledgeBaseArchived, KnowledgeBaseFull, SourceTaken
 from wenyuan.flows.file_paths import readable
 from wenyuan.flows.given import TextToAdd, checked_given, checked_name
 from wenyuan.flows.policy import is_by_policy, refusal, verdict
 from wenyuan.flows.priorities import PRIORITY_EMBED as PRIORITY_EMBED
 from wenyuan.flows.priorities import PRIORITY_INGEST as PRIORITY_INGEST
-from wenyuan.flows.priorities import PRIORITY_INGEST_NOW
+from wenyuan.flows.priorities import PRIORITY_INGEST_NOW, embedding_weight
 from wenyuan.flows.priorities import PRIORITY_PURGE as PRIORITY_PURGE
 from wenyuan.flows.priorities import PRIORITY_REREAD as PRIORITY_REREAD
 from wenyuan.flows.rename import rename
-from wenyuan.parsers.decoding import without_surrogates
 from wenyuan.parsers.detection import type_by_name
-from wenyuan.store import documents, knowledge_bases, moves, policies, queue
+from wenyuan.parsers.registry import is_read
+from wenyuan.parsers.text.decoding import without_surrogates
+from wenyuan.store import documents, file_passwords, knowledge_bases, members, moves, policies, queue
 from wenyuan.store.blobs import BlobDirectory, StagedBlob
 from wenyuan.store.database import Database, Reading, Writing
+from wenyuan.store.members import StoredMember
 from wenyuan.types import Document, Given, KnowledgeBase, Problem
 
 Item = TypeVar("Item")
@@ -30,6 +32,8 @@ Item = TypeVar("Item")
 _FILES_PER_TRANSACTION = 32
 _CHARACTERS_PER_TRANSACTION = 4_000_000
 _PLAIN = "text/plain"
+INSIDE = " › "
+"""Stands in a document's name between the file and the one inside of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,8 @@ class Receiving:
     source_id: str = ""
     """The source that brings new documents; empty where a person adds them."""
     priority: int = PRIORITY_INGEST
+    password: str = field(default="", repr=False)
+    """What opens the files, if they need that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +134,50 @@ def receive_staged(
     return received
 
 
+def receive_member(
+    tx: Writing, tools: Receiving, knowledge_base: KnowledgeBase, parent: Document, member: StoredMember, room: Room
+) -> Received:
+    """Make a document of a file inside of another document's, or its next revision; its bytes are stored already.
+
+    What the knowledge base does with bytes that it has twice does not concern it: it comes and goes
+    with the other document.
+    """
+    source, name = inner_source(parent.source, member.path), f"{parent.name}{INSIDE}{member.path}"
+    blob = StagedBlob(member.sha256, member.size, tools.blobs.path(member.sha256))
+    arriving = _Arriving(source, name, blob, _hinted(name, member.media_type))
+    known_id = members.child(tx, parent.id, source)
+    if known_id is not None:
+        known = documents.find(tx, knowledge_base.owner, known_id)
+        home = knowledge_bases.by_id(tx, known.document.knowledge_base_id)
+        return _revise(tx, tools, home, known, arriving) if _is_news(known, arriving) else _known(tx, tools, known)
+    if documents.find_by_source(tx, knowledge_base.id, source) is not None:
+        taken = SourceTaken(name=knowledge_base.name, source=source)
+        return Received(source, None, None, None, taken.problem("unpacking"))
+    if not room.take():
+        return Received(source, None, None, None, _full(knowledge_base, name).problem("unpacking"))
+    now, document_id = tx.now, tools.new_id("doc")
+    base_id, owner = knowledge_base.id, knowledge_base.owner
+    document = Document(document_id, base_id, owner, source, name, parent.enabled, None, now, now, parent_id=parent.id)
+    documents.add_document(tx, document)
+    return _add_revision(tx, tools, knowledge_base, document, arriving, arriving.given or Given(), "added")
+
+
+def inner_source(source: str, path: str) -> str:
+    """The source of a file at a path inside of the file of a document with that source."""
+    return f"{source}!/{path}"
+
+
+def _hinted(name: str, media_type: str) -> Given | None:
+    """What a container says a file's type is, where the file's name says nothing and there is a reader for it."""
+    is_hint = bool(media_type) and media_type != _PLAIN and not type_by_name(name)
+    return Given(media_type=media_type) if is_hint and is_read(media_type) else None
+
+
+def _full(knowledge_base: KnowledgeBase, name: str) -> KnowledgeBaseFull:
+    limit = knowledge_base.policy.max_documents
+    return KnowledgeBaseFull(name=name, knowledge_base=knowledge_base.name, limit=limit)
+
+
 def _at_once(tools: Receiving) -> Receiving:
     """Put a few things that a person adds before what is brought in bulk."""
     return tools if tools.source_id else replace(tools, priority=PRIORITY_INGEST_NOW)
@@ -194,7 +244,7 @@ def _receive_group(
 def _store_group(tools: Receiving, knowledge_base: KnowledgeBase, staged: Sequence[_Arriving]) -> list[Received]:
     """Store what is staged, in one transaction; what is there already costs no sync."""
     with tools.database.read() as tx:
-        room = _Room.of(tx, knowledge_base)
+        room = Room.of(tx, knowledge_base)
         # Bytes that the library has lost come back with the file.
         news = [
             one
@@ -205,9 +255,11 @@ def _store_group(tools: Receiving, knowledge_base: KnowledgeBase, staged: Sequen
     with tools.database.write() as tx:
         current = _current(tx, knowledge_base)
         tools.blobs.keep(tx, [one.blob for one in news])
-        kept, room = {one.blob.sha256 for one in news}, _Room.of(tx, current)
+        kept, room = {one.blob.sha256 for one in news}, Room.of(tx, current)
         received = [_store(tx, tools, current, one, room, is_kept=one.blob.sha256 in kept) for one in staged]
         for one, result in zip(staged, received, strict=True):
+            if tools.password and result.document_id is not None:
+                file_passwords.keep(tx, result.document_id, tools.password)
             if result.outcome is None and one.blob.sha256 in kept:
                 # It was decided otherwise meanwhile.
                 tools.blobs.forget_unused(tx, one.blob.sha256)
@@ -215,13 +267,13 @@ def _store_group(tools: Receiving, knowledge_base: KnowledgeBase, staged: Sequen
 
 
 @dataclass(slots=True)
-class _Room:
+class Room:
     """How many documents a knowledge base may still take; None for any number."""
 
     left: int | None
 
     @classmethod
-    def of(cls, tx: Reading, knowledge_base: KnowledgeBase) -> _Room:
+    def of(cls, tx: Reading, knowledge_base: KnowledgeBase) -> Room:
         most = knowledge_base.policy.max_documents
         return cls(None if most is None else most - policies.count_documents(tx, knowledge_base.id))
 
@@ -246,7 +298,7 @@ class _Decision:
         return self.what in ("revise", "add")
 
 
-def _decide(tx: Reading, knowledge_base: KnowledgeBase, arriving: _Arriving, room: _Room) -> _Decision:
+def _decide(tx: Reading, knowledge_base: KnowledgeBase, arriving: _Arriving, room: Room) -> _Decision:
     known = documents.find_by_source(tx, knowledge_base.id, arriving.source)
     if known is not None:
         return _Decision("revise" if _is_news(known, arriving) else "nothing", known)
@@ -264,14 +316,12 @@ def _is_news(known: documents.DocumentRecord, arriving: _Arriving) -> bool:
 
 
 def _store(
-    tx: Writing, tools: Receiving, knowledge_base: KnowledgeBase, arriving: _Arriving, room: _Room, *, is_kept: bool
+    tx: Writing, tools: Receiving, knowledge_base: KnowledgeBase, arriving: _Arriving, room: Room, *, is_kept: bool
 ) -> Received:
     decision = _decide(tx, knowledge_base, arriving, room)
     source, known, twin = arriving.source, decision.known, decision.twin
     if decision.what == "refuse":
-        limit = knowledge_base.policy.max_documents
-        full = KnowledgeBaseFull(name=arriving.name, knowledge_base=knowledge_base.name, limit=limit)
-        return Received(source, None, None, None, full.problem("receiving"))
+        return Received(source, None, None, None, _full(knowledge_base, arriving.name).problem("receiving"))
     if decision.takes_bytes and not is_kept:
         # It was there already when the others were synced, and has been replaced meanwhile.
         tools.blobs.sync([arriving.blob])
@@ -398,15 +448,20 @@ def retry(tx: Writing, new_id: Callable[[str], str], record: documents.DocumentR
     It goes on where it stopped.
     """
     document, revision = record.document, record.latest
+    serving = document.serving_revision_id
+    if serving is not None and members.has_stopped(tx, serving):
+        base, owner = document.knowledge_base_id, document.owner
+        queue.enqueue(tx, new_id("job"), "unpack", "revision", serving, base, owner, PRIORITY_INGEST)
     if revision.state in ("failed", "cancelled"):
         documents.set_state(tx, revision.id, "pending", "queued")
         target = moves.destination_of_revision(tx, revision.id) or document.knowledge_base_id
         enqueue_ingest(tx, new_id, revision.id, target, document.owner, revision.size)
         return
-    enqueue_embed(tx, new_id, document.serving_revision_id or revision.id, document)
+    enqueue_embed(tx, new_id, serving or revision.id, document)
 
 
 def enqueue_embed(tx: Writing, new_id: Callable[[str], str], revision_id: str, document: Document) -> None:
     """Queue the making of the vectors that a revision lacks."""
     job_id, base = new_id("job"), document.knowledge_base_id
-    queue.enqueue(tx, job_id, "embed", "revision", revision_id, base, document.owner, PRIORITY_EMBED)
+    weight = embedding_weight(tx, revision_id)
+    queue.enqueue(tx, job_id, "embed", "revision", revision_id, base, document.owner, PRIORITY_EMBED, weight)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from wenyuan.flows.erase import enqueue_erasing
 from wenyuan.flows.priorities import PRIORITY_PURGE
-from wenyuan.store import documents, erasures, moves, policies, queue
+from wenyuan.store import documents, erasures, members, moves, policies, queue
 from wenyuan.store.database import Writing
 
 
@@ -27,13 +27,19 @@ def hide_document(
 def hide_documents(
     tx: Writing, new_id: Callable[[str], str], document_ids: Sequence[str], knowledge_base_id: str, owner: str
 ) -> None:
-    """Hide documents of one knowledge base; what they are called is erased from traces by one job for all."""
+    """Hide documents of one knowledge base, with those of the files inside of them; what they are called is erased
+
+    from traces by one job for all.
+    """
+    homes = dict.fromkeys(document_ids, knowledge_base_id)
     for document_id in document_ids:
+        homes |= {inner: home for inner, home in members.below(tx, document_id) if inner not in homes}
+    for document_id, home in homes.items():
         moves.abandon(tx, document_id)
         policies.forget_former_sources(tx, document_id)
-        for revision_id in documents.hide(tx, document_id, knowledge_base_id):
+        for revision_id in documents.hide(tx, document_id, home):
             queue.cancel(tx, "revision", revision_id)
-            queue.enqueue(tx, new_id("job"), "purge", "revision", revision_id, knowledge_base_id, owner, PRIORITY_PURGE)
-    erasures.remember(tx, document_ids)
+            queue.enqueue(tx, new_id("job"), "purge", "revision", revision_id, home, owner, PRIORITY_PURGE)
+    erasures.remember(tx, list(homes))
     if document_ids:
         enqueue_erasing(tx, new_id, knowledge_base_id, owner)

@@ -26,6 +26,7 @@ from wenyuan.flows.mend_files import (
     take_note_back,
 )
 from wenyuan.flows.receive import PRIORITY_EMBED, PRIORITY_INGEST, PRIORITY_PURGE
+from wenyuan.flows.remove import hide_document
 from wenyuan.flows.reread import rules_of
 from wenyuan.language.keys import document_keys
 from wenyuan.language.postings import read_chunk
@@ -49,6 +50,7 @@ _PRIORITIES: Mapping[JobKind, int] = {
     "ingest": PRIORITY_INGEST,
     "embed": PRIORITY_EMBED,
     "purge": PRIORITY_PURGE,
+    "unpack": PRIORITY_INGEST,
 }
 
 
@@ -129,6 +131,15 @@ def _forget_source(tools: Repairing, violation: Violation) -> bool:
     return True
 
 
+def _hide_part(tools: Repairing, violation: Violation) -> bool:
+    with tools.database.write() as tx:
+        newest = repairing.newest(tx, violation.details["document"])
+        if newest is not None:
+            base, owner = newest.knowledge_base_id, newest.owner
+            hide_document(tx, tools.new_id, violation.details["document"], base, owner)
+    return newest is not None
+
+
 def _no_way(tools: Repairing, violation: Violation) -> bool:  # noqa: ARG001
     return False
 
@@ -159,6 +170,7 @@ def _queue_rebuild(tools: Repairing, violation: Violation) -> bool:
 _NEEDS: Mapping[JobKind, Callable[[Standing], bool]] = {
     "ingest": lambda revision: revision.state in ("pending", "processing"),
     "embed": lambda revision: revision.is_served,
+    "unpack": lambda revision: revision.is_served,
     "purge": lambda revision: revision.is_deleted or (revision.is_superseded and not revision.is_served),
 }
 
@@ -310,6 +322,8 @@ MENDS: Mapping[str, Mend] = {
     "blob-unfinished": delete_file,
     "serving-invalid": _serve,
     "work-lost": _queue("ingest"),
+    "parent-gone": _hide_part,
+    "members-lost": _queue("unpack"),
     "embedding-lost": _queue("embed"),
     "purge-lost": _queue("purge"),
     "rebuild-lost": _queue_rebuild,

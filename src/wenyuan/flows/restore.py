@@ -14,7 +14,7 @@ from pathlib import Path
 from wenyuan.errors import BackupInvalid, DiskFull, FolderNotEmpty, LibraryNewer, LibraryReadOnly
 from wenyuan.flows.backup import Copying, Watch
 from wenyuan.store.backup_targets import DATABASE, SETTINGS, TRACES
-from wenyuan.store.backups import BackupFile, BackupReader, contents
+from wenyuan.store.backups import BackupFile, BackupReader, contents, hand_back_jobs
 from wenyuan.store.blobs import BlobDirectory, unnamed
 from wenyuan.store.migrate import known_migrations
 from wenyuan.store.sqlite import SqliteDatabase
@@ -101,9 +101,11 @@ def _write(file: BackupFile, staging: Path, blobs: BlobDirectory) -> Iterator[in
 
 
 def _looked_at(staging: Path, blobs: BlobDirectory, folder: Path) -> Restored:
-    """What is in the library; files that a newer moment of the backup does not name any more go."""
+    """What is in the library; files that a newer moment of the backup does not name any more go, and so do leases."""
     database = SqliteDatabase(staging / DATABASE)
     try:
+        with database.write() as tx:
+            hand_back_jobs(tx)
         with database.read() as tx:
             held = contents(tx)
         stored = blobs.stored()

@@ -7,11 +7,13 @@ its chunks might end elsewhere.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from wenyuan.errors import ParserCrashed
 from wenyuan.flows.carry import carried
+from wenyuan.flows.convert import Patience, Watch, read_converted, refuse_claimed_answer, to_convert
 from wenyuan.flows.given import merged
 from wenyuan.flows.prepare import STAGE
 from wenyuan.flows.prepared import Ending, Instructions, Prepared, Receiver
@@ -21,10 +23,12 @@ from wenyuan.flows.work import Work
 from wenyuan.language.keys import document_keys
 from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.parsers.wire import Request
-from wenyuan.store import chunks, disabled_passages, documents, indexes, rereading
+from wenyuan.ports import Converter
+from wenyuan.rules.quality import is_doubtful
+from wenyuan.store import chunks, disabled_passages, documents, file_passwords, indexes, rereading
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Writing
-from wenyuan.types import ChunkingConfig, Document, IndexGeneration, Posting, Revision
+from wenyuan.types import ChunkingConfig, Document, IndexGeneration, Member, Notice, Posting, Revision
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +41,8 @@ class Staging:
     new_id: Callable[[str], str]
     program: str
     """Name and version of this program; what another one staged is not continued."""
+    converter_for: Callable[[str], Converter | None] | None = None
+    """The remote reader of a media type; None where none is configured at all."""
 
     def mark(self, lexical: IndexGeneration) -> str:
         """What a revision is marked with whose chunks are staged by this program, for this index."""
@@ -60,6 +66,9 @@ class StagedFile:
     cut: int = 0
     text_length: int = 0
     alias_overflow: int = 0
+    password: str = field(default="", repr=False)
+    member_count: int = -1
+    """How many files its reader has found inside of it; -1 where that is not asked."""
 
 
 def staged_file(
@@ -75,7 +84,8 @@ def staged_file(
     """Begin to stage a revision, or go on."""
     documents.begin(tx, revision.id, tools.mark(lexical), chunking)
     committed = None if revision.staged_by else chunks.Staged(0, 0, 0)
-    return StagedFile(work, document, revision, chunking, lexical, rules, committed)
+    password = file_passwords.of(tx, document.id)
+    return StagedFile(work, document, revision, chunking, lexical, rules, committed, password=password)
 
 
 def forget_what_does_not_fit(tools: Staging, file: StagedFile) -> None:
@@ -89,8 +99,10 @@ def forget_what_does_not_fit(tools: Staging, file: StagedFile) -> None:
         file.committed = None
 
 
-def batches(tools: Staging, file: StagedFile) -> Iterator[tuple[Prepared, Ending | None]]:
-    """What is in a file, batch by batch; the last one comes with the ending.
+def batches(
+    tools: Staging, file: StagedFile, take: Callable[[Member], None] | None = None
+) -> Iterator[tuple[Prepared, Ending | None]]:
+    """What is in a file, batch by batch; the last one comes with the ending. Files inside of it are for `take`.
 
     Raises `DocumentError`.
     """
@@ -98,11 +110,61 @@ def batches(tools: Staging, file: StagedFile) -> Iterator[tuple[Prepared, Ending
     path = tools.blobs.path(file.revision.blob_sha256).absolute()
     instructions = Instructions(document.name, given.title, file.chunking, file.rules.vocabulary)
     media_type = f"{given.media_type}; charset={given.charset}" if given.charset else given.media_type
-    request = Request(str(path), document.name, media_type, STAGE, instructions.encoded())
+    request = Request(str(path), document.name, media_type, STAGE, instructions.encoded(), file.password)
     stored = carried(tools.database, document, file.revision, file.chunking, file.rules.vocabulary)
     if stored is None:
-        stored = tools.reader.make(request, Receiver(document.name, tools.reader.limits.parse_output_bytes))
+        stored = _without_members(file, _made(tools, file, request), take)
     yield from with_ending(stored, document.name)
+
+
+def _made(tools: Staging, file: StagedFile, request: Request) -> Iterator[Prepared | Ending | Member]:
+    """What the reader makes of the file, or of what a remote reader makes of that."""
+
+    def make(path: Path, media_type: str) -> Iterator[Prepared | Ending | Member]:
+        receiver = Receiver(request.name, tools.reader.limits.parse_output_bytes)
+        return tools.reader.make(request._replace(path=str(path), media_type=media_type), receiver)
+
+    refuse_claimed_answer(request.name, request.media_type)
+    path = Path(request.path)
+    if tools.converter_for is None:
+        return make(path, request.media_type)
+    known = to_convert(tools.reader, path, request.name, request.media_type)
+    converter = tools.converter_for(known.detected.media_type)
+    if converter is None:
+        return make(path, request.media_type)
+    watch = Watch(Patience(tools.database, file.work), lambda: _mark_as_converted(tools, file, converter))
+    return _told(read_converted(known, converter, tools.blobs, make, watch), known.detected.media_type, watch.notices)
+
+
+def _told(
+    pieces: Iterator[Prepared | Ending | Member], media_type: str, notices: Sequence[Notice]
+) -> Iterator[Prepared | Ending | Member]:
+    """The pieces, with the type of the file itself in the ending, and what is told of how it was read."""
+    for piece in pieces:
+        if isinstance(piece, Ending):
+            facts = replace(piece.facts, media_type=media_type)
+            yield replace(piece, facts=facts, notices=(*notices, *piece.notices))
+        else:
+            yield piece
+
+
+def _mark_as_converted(tools: Staging, file: StagedFile, converter: Converter) -> None:
+    """Never to be continued: the service may answer otherwise the next time, and what is staged would not fit."""
+    with tools.database.write(durable=False) as tx:
+        file.work.hold(tx)
+        documents.set_staged_by(tx, file.revision.id, f"{tools.mark(file.lexical)}, {converter.label}")
+
+
+def _without_members(
+    file: StagedFile, made: Iterable[Prepared | Ending | Member], take: Callable[[Member], None] | None
+) -> Iterator[Prepared | Ending]:
+    if take is not None:
+        file.member_count = 0
+    for one in made:
+        if not isinstance(one, Member):
+            yield one
+        elif take is not None:
+            take(one)
 
 
 def with_ending(pieces: Iterable[Prepared | Ending], name: str) -> Iterator[tuple[Prepared, Ending | None]]:
@@ -149,7 +211,16 @@ def stage_last(tx: Writing, file: StagedFile, batch: Prepared, ending: Ending) -
         alias_overflow=file.alias_overflow,
         rules=file.rules.fingerprint,
     )
-    documents.record_read(tx, revision.id, facts, ending.notices, file.cut, file.text_length)
+    documents.record_read(
+        tx,
+        revision.id,
+        facts,
+        ending.notices,
+        file.cut,
+        file.text_length,
+        is_doubtful=is_doubtful(facts.quality, ending.notices),
+        member_count=file.member_count,
+    )
     return postings
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from wenyuan.errors import WorkerStopping
+from wenyuan.errors import WenyuanError, WorkerStopping
 from wenyuan.store import queue
 from wenyuan.store.database import Writing
 from wenyuan.types import Lease
@@ -49,3 +49,7 @@ class Work:
     @property
     def quiet_seconds(self) -> float:
         return time.monotonic() - self._touched
+
+
+Failure = tuple[Work, WenyuanError]
+"""A job that came to nothing by itself, and why; the others of its group went on."""

@@ -16,6 +16,7 @@ from importlib import import_module
 from pathlib import Path
 
 from wenyuan.errors import DocumentError, ParserMemory
+from wenyuan.parsers.pictures.recognition import RECOGNISER_BYTES, SECONDS_PER_PAGE, ReadingSettings, Recognition
 from wenyuan.parsers.reading import read_file
 from wenyuan.parsers.wire import (
     SECONDS_PER_BYTE_MADE,
@@ -25,8 +26,9 @@ from wenyuan.parsers.wire import (
     encode_error,
     encode_events,
     encode_made,
+    encode_page_begun,
 )
-from wenyuan.types import Block, ReadEvent
+from wenyuan.types import Block, Member, ReadEvent
 
 _BATCH_CHARACTERS = 1 << 16
 _BATCH_EVENTS = 512
@@ -34,29 +36,41 @@ _LARGEST_WRITTEN_FILE = 1 << 24
 
 
 def main() -> None:
-    """Serve requests until standard input ends. Arguments: bytes of memory, seconds per file."""
+    """Serve requests until standard input ends.
+
+    Arguments: bytes of memory, seconds per file, which text recognition, how many pages of a file it may have.
+    """
     memory_bytes, seconds = int(sys.argv[1]), int(sys.argv[2])
+    settings = ReadingSettings(sys.argv[3], int(sys.argv[4]))
     answers = os.dup(1)
     # Whatever a library prints must not be taken for an answer.
     os.dup2(2, 1)
-    _lower_limit(resource.RLIMIT_AS, memory_bytes)
+    _lower_limit(resource.RLIMIT_AS, memory_bytes, 0 if settings.ocr == "off" else RECOGNISER_BYTES)
     _lower_limit(resource.RLIMIT_FSIZE, _LARGEST_WRITTEN_FILE)
     _lower_limit(resource.RLIMIT_CORE, 0)
     fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
     for line in sys.stdin.buffer:
         request = decode_request(line)
         _die_with_parent(True)
-        last_line = _read(request, answers, memory_bytes, seconds)
+        last_line = _read(request, answers, memory_bytes, seconds, settings)
         _die_with_parent(False)
         _send(answers, last_line)
 
 
-def _read(request: Request, answers: int, memory_bytes: int, seconds: float) -> bytes:
+def _read(request: Request, answers: int, memory_bytes: int, seconds: float, settings: ReadingSettings) -> bytes:
     """Send what is in the file, or what the stage makes of it, and return the line that says how it ended."""
     limit = _processor_time() + seconds
     _limit_processor_time(limit)
+
+    def more_time() -> None:
+        nonlocal limit
+        _send(answers, encode_page_begun())
+        limit += SECONDS_PER_PAGE
+        _limit_processor_time(limit)
+
     try:
-        events = read_file(Path(request.path), request.name, request.media_type)
+        recognition = Recognition(settings, more_time)
+        events = read_file(Path(request.path), request.name, request.media_type, request.password, recognition)
         if not request.stage:
             for line in _batches(events):
                 _send(answers, line)
@@ -83,7 +97,7 @@ def _batches(events: Iterable[ReadEvent]) -> Iterable[bytes]:
     size = 0
     for event in events:
         batch.append(event)
-        size += len(event.text) if isinstance(event, Block) else 0
+        size += len(event.text) if isinstance(event, Block) else len(event.data) if isinstance(event, Member) else 0
         if size >= _BATCH_CHARACTERS or len(batch) >= _BATCH_EVENTS:
             yield encode_events(batch)
             batch, size = [], 0
@@ -97,11 +111,13 @@ def _send(answers: int, line: bytes) -> None:
         view = view[os.write(answers, view) :]
 
 
-def _lower_limit(kind: int, value: int) -> None:
+def _lower_limit(kind: int, value: int, reserve: int = 0) -> None:
+    """Set a limit that can be raised once more, by the reserve."""
+    most = value + reserve
     _, hard = resource.getrlimit(kind)
     if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.setrlimit(kind, (value, value))
+        value, most = min(value, hard), min(most, hard)
+    resource.setrlimit(kind, (value, most))
 
 
 def _processor_time() -> float:

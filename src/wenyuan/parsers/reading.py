@@ -10,29 +10,37 @@ from dataclasses import replace
 from pathlib import Path
 
 from wenyuan.errors import FileUnreadable, FileVanished, NoText, UnsupportedType
-from wenyuan.parsers.decoding import delivered_as, without_surrogates
 from wenyuan.parsers.detection import Detected, detect
+from wenyuan.parsers.members import MemberGate
+from wenyuan.parsers.passwords import given_password
+from wenyuan.parsers.pictures.recognition import Recognition, recognition_allowed
 from wenyuan.parsers.registry import parser_for
+from wenyuan.parsers.text.decoding import delivered_as, without_surrogates
 from wenyuan.rules.cutting import Cutter
-from wenyuan.types import Block, Facts, Notice, ReadEvent
+from wenyuan.types import Block, Facts, Member, Notice, ReadEvent
 
 LONGEST_BLOCK = 64_000
 """Widest block that is handed on, in columns; a wider one comes in parts that join to it again."""
 
 
-def read_file(path: Path, name: str, media_type: str = "") -> Iterator[ReadEvent]:
+def read_file(
+    path: Path, name: str, media_type: str = "", password: str = "", recognition: Recognition | None = None
+) -> Iterator[ReadEvent]:
     """Yield what is in the file at `path`, called `name`, of the given type or else of that it is found to have.
 
     The type may have a charset as in HTTP, `text/html; charset=gbk` or `; charset=gbk` alone, which is
-    evidence of the encoding. Raises `DocumentError`: what the parser raises, and `UnsupportedType`,
-    `FileBinary`, `NoText`.
+    evidence of the encoding. A `password` opens the file; the `recognition` is what it may use of that. Raises
+    `DocumentError`: what the parser raises, and `UnsupportedType`, `FileBinary`, `NoText`, `FileOverLimit`.
     """
     media_type, _, parameters = media_type.partition(";")
-    token = delivered_as.set(parameters.partition("charset=")[2])
+    token, secret = delivered_as.set(parameters.partition("charset=")[2]), given_password.set(password)
+    allowed = recognition_allowed.set(recognition or Recognition())
     try:
         yield from _read(path, name, media_type)
     finally:
         delivered_as.reset(token)
+        given_password.reset(secret)
+        recognition_allowed.reset(allowed)
 
 
 def _read(path: Path, name: str, media_type: str) -> Iterator[ReadEvent]:
@@ -50,8 +58,11 @@ def _read(path: Path, name: str, media_type: str) -> Iterator[ReadEvent]:
 
 
 def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterator[ReadEvent]:
-    has_text = False
+    has_text, members = False, MemberGate(name)
     for event in events:
+        if isinstance(event, Member):
+            yield from members.passed(event)
+            continue
         if isinstance(event, Facts):
             yield replace(event, media_type=media_type)
             continue
@@ -64,7 +75,8 @@ def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterato
             yield from _parts(event)
         else:
             yield event
-    if not has_text:
+    yield from members.notices()
+    if not has_text and not members.has_passed:
         raise NoText(name=name)
 
 

@@ -33,11 +33,13 @@ from wenyuan.errors import (
     ParserOutputTooLarge,
     ParserTimeout,
 )
+from wenyuan.parsers.pictures.recognition import SECONDS_PER_PAGE, ReadingSettings
 from wenyuan.parsers.wire import (
     SECONDS_PER_BYTE_MADE,
     Done,
     Made,
     Message,
+    PageBegun,
     Request,
     WireError,
     decode_message,
@@ -55,6 +57,7 @@ _LONGEST_LINE = 1 << 26
 # The words by which a text is found take several times the room of the text.
 _MADE_PER_BYTE = 10
 _SECONDS_TO_DIE = 5.0
+_FULL_SHARE = 0.5
 _PASSED_ON = ("PATH", "PYTHONPATH", "PYTHONHOME", "LD_LIBRARY_PATH", "TMPDIR", "TZ")
 """The child's whole environment: keys and tokens of the parent are none of its business."""
 
@@ -78,8 +81,9 @@ def read_document(path: Path, name: str, limits: ReadLimits) -> Iterator[ReadEve
 class SandboxedReader:
     """Reads files one after the other in a child process. For one thread at a time; close it."""
 
-    def __init__(self, limits: ReadLimits) -> None:
+    def __init__(self, limits: ReadLimits, settings: ReadingSettings | None = None) -> None:
         self._limits = limits
+        self._settings = settings or ReadingSettings()
         self._child: _Child | None = None
 
     def __enter__(self) -> Self:
@@ -105,16 +109,16 @@ class SandboxedReader:
         if child is not None:
             child.close()
 
-    def read(self, path: Path, name: str, media_type: str = "") -> Iterator[ReadEvent]:
+    def read(self, path: Path, name: str, media_type: str = "", password: str = "") -> Iterator[ReadEvent]:
         """Yield the blocks, facts and notices of the file at `path`, whose own name is `name`.
 
-        With a `media_type` it is read as that, whatever it looks like. Time the caller takes between
-        two of them does not count; meanwhile the child waits. Closing the iterator early kills the
-        child. Raises `DocumentError`: what the parser raises, and `FileVanished`, `FileUnreadable`,
+        With a `media_type` it is read as that, whatever it looks like; a `password` opens it. Time the
+        caller takes between two of them does not count; meanwhile the child waits. Closing the iterator
+        early kills the child. Raises `DocumentError`: what the parser raises, and `FileVanished`, `FileUnreadable`,
         `FileEmpty`, `FileTooLarge`, `ParserTimeout`, `ParserMemory`, `ParserOutputTooLarge`,
         `ParserCrashed`.
         """
-        for message in self._messages(Request(str(path.absolute()), name, media_type)):
+        for message in self._messages(Request(str(path.absolute()), name, media_type, password=password)):
             if isinstance(message, Made):
                 raise ParserCrashed(name=name, reason="it made what was not asked for")
             yield from message
@@ -157,7 +161,7 @@ class SandboxedReader:
         if self._child is not None and not self._child.is_usable:
             self.close()
         if self._child is None:
-            self._child = _Child(self._limits)
+            self._child = _Child(self._limits, self._settings)
         return self._child
 
 
@@ -186,14 +190,16 @@ def _write_all(stream: IO[bytes], data: bytes) -> None:
 class _Child:
     """A process that reads files, and the two pipes to it."""
 
-    def __init__(self, limits: ReadLimits) -> None:
+    def __init__(self, limits: ReadLimits, settings: ReadingSettings) -> None:
         self._limits = limits
+        self._settings = settings
         self._files = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
         self._process = subprocess.Popen(
             [
                 *(sys.executable, "-P", "-X", "utf8", "-m", "wenyuan.parsers.child"),
                 *(str(limits.parse_memory_bytes), str(math.ceil(limits.parse_seconds))),
+                *(settings.ocr, str(settings.ocr_pages)),
             ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -209,8 +215,10 @@ class _Child:
         self._poll = select.poll()
         self._poll.register(self._answers, select.POLLIN)
         self._pending = b""
+        self._peak_bytes = 0
         self._seconds_left = 0.0
         self._bytes_left = 0
+        self._pages_left = 0
 
     @property
     def process_id(self) -> int:
@@ -223,14 +231,26 @@ class _Child:
     def request(self, request: Request) -> None:
         self._files += 1
         self._seconds_left = self._limits.parse_seconds
+        self._pages_left = self._settings.ocr_pages
         self._bytes_left = self._limits.parse_output_bytes * (_MADE_PER_BYTE if request.stage else 1)
         try:
             _write_all(self._requests, encode_request(request))
         except BrokenPipeError as error:
             raise ParserCrashed(name=request.name, reason=self._cause_of_death()) from error
 
-    def answer(self, name: str) -> Message:
-        """Return the next message, waiting for it as long as the limits allow."""
+    def answer(self, name: str) -> list[ReadEvent] | Made | Done | DocumentError:
+        """Return the next message, waiting for it as long as the limits allow.
+
+        They allow more for each page that is recognised, of which there are so many at most.
+        """
+        while isinstance(message := self._message(name), PageBegun):
+            if self._pages_left <= 0:
+                raise ParserCrashed(name=name, reason="it recognised more pages than it may")
+            self._pages_left -= 1
+            self._seconds_left += SECONDS_PER_PAGE
+        return message
+
+    def _message(self, name: str) -> Message:
         line = self._line(name)
         try:
             message = decode_message(line)
@@ -271,6 +291,9 @@ class _Child:
         cause = self._cause_of_death()
         if cause == "SIGXCPU":
             return ParserTimeout(name=name, seconds=f"{self._limits.parse_seconds:g}")
+        # Libraries in C end their process where they are given no more memory.
+        if cause == "SIGABRT" and self._peak_bytes > _FULL_SHARE * self._limits.parse_memory_bytes:
+            return ParserMemory(name=name, limit=f"{self._limits.parse_memory_bytes >> 20} MB")
         return ParserCrashed(name=name, reason=cause)
 
     def _cause_of_death(self) -> str:
@@ -294,7 +317,10 @@ class _Child:
         """Kill the process and everything it started; return how it ended."""
         if self._process.returncode is None:
             os.killpg(self._process.pid, signal.SIGKILL)
-        return self._process.wait()
+            _, status, usage = os.wait4(self._process.pid, 0)
+            self._process.returncode = os.waitstatus_to_exitcode(status)
+            self._peak_bytes = usage.ru_maxrss * 1024
+        return self._process.returncode
 
     def close(self) -> None:
         """End the process and give back what it held."""

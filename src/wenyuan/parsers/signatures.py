@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import zipfile
+import zlib
 from pathlib import Path
 from typing import NamedTuple
 
+from wenyuan.parsers.office.ole_storage import root_names
 from wenyuan.parsers.source_file import opened
 
 
@@ -37,10 +39,14 @@ _SIGNATURES = (
     (0, b"GIF89a", Format("image/gif", "a GIF picture")),
     (0, b"II*\x00", Format("image/tiff", "a TIFF picture")),
     (0, b"MM\x00*", Format("image/tiff", "a TIFF picture")),
+    (0, b"II+\x00", Format("image/tiff", "a TIFF picture")),
+    (0, b"MM\x00+", Format("image/tiff", "a TIFF picture")),
     (8, b"WEBP", Format("image/webp", "a WebP picture")),
+    (4, b"jP  \r\n\x87\n", Format("image/jp2", "a JPEG 2000 picture")),
     (0, b"8BPS", Format("image/vnd.adobe.photoshop", "a Photoshop picture")),
     (0, b"\x00\x00\x01\x00", Format("image/x-icon", "an icon")),
     (4, b"ftyphei", Format("image/heic", "a HEIC picture")),
+    (4, b"ftypmif1", Format("image/heic", "a HEIC picture")),
     (4, b"ftypavif", Format("image/avif", "an AVIF picture")),
     (4, b"ftyp", Format("video/mp4", "an MPEG-4 recording")),
     (8, b"WAVE", Format("audio/wav", "a WAV recording")),
@@ -71,27 +77,41 @@ _SIGNATURES = (
 )
 # Letters that a text may well begin with say nothing unless what follows is binary.
 _LONGEST_WORD_LIKE = 4
+_DIRECTORY_SECTORS = 8
 _PDF_MARK_WITHIN = 1024
 
+_WORD = Format(f"{_OFFICE}.wordprocessingml.document", "a Word document")
+_WORKBOOK = Format(f"{_OFFICE}.spreadsheetml.sheet", "an Excel workbook")
+_SLIDES = Format(f"{_OFFICE}.presentationml.presentation", "a PowerPoint presentation")
+_EPUB = Format("application/epub+zip", "an EPUB book")
 _ZIP_MEMBERS = (
-    ("word/document.xml", Format(f"{_OFFICE}.wordprocessingml.document", "a Word document")),
-    ("xl/workbook.xml", Format(f"{_OFFICE}.spreadsheetml.sheet", "an Excel workbook")),
-    ("xl/workbook.bin", Format("application/vnd.ms-excel.sheet.binary.macroenabled.12", "an Excel workbook")),
-    ("ppt/presentation.xml", Format(f"{_OFFICE}.presentationml.presentation", "a PowerPoint presentation")),
-    ("META-INF/MANIFEST.MF", Format("application/java-archive", "a Java archive")),
+    ("word/document.xml", _WORD),
+    ("xl/workbook.xml", _WORKBOOK),
+    ("xl/workbook.bin", Format("application/vnd.ms-excel.sheet.binary.macroenabled.12", "a binary Excel workbook")),
+    ("ppt/presentation.xml", _SLIDES),
+    ("meta-inf/container.xml", _EPUB),
+    ("ofd.xml", Format("application/ofd", "an OFD document")),
+    ("index/document.iwa", Format("application/vnd.apple.iwork", "a document of Pages, Numbers or Keynote")),
+    ("fixeddocseq.fdseq", Format("application/vnd.ms-xpsdocument", "an XPS document")),
+    ("meta-inf/manifest.mf", Format("application/java-archive", "a Java archive")),
 )
+# The main part of a package may have any name; its folder is nearly always the usual one.
+_PACKAGE = "[content_types].xml"
+_PACKAGE_FOLDERS = (("word/", _WORD), ("xl/", _WORKBOOK), ("ppt/", _SLIDES))
 _ZIP_MIME_TYPES = (
-    Format("application/epub+zip", "an EPUB book"),
+    _EPUB,
     Format(f"{_OPEN_DOCUMENT}.text", "an OpenDocument text"),
     Format(f"{_OPEN_DOCUMENT}.spreadsheet", "an OpenDocument spreadsheet"),
     Format(f"{_OPEN_DOCUMENT}.presentation", "an OpenDocument presentation"),
 )
 _OLE_STREAMS = (
     ("EncryptedPackage", Format("application/x-ole-encrypted", "a password-protected Office document")),
+    # A message may hold documents of all the others.
+    ("__properties_version1.0", Format("application/vnd.ms-outlook", "an Outlook message")),
     ("WordDocument", Format("application/msword", "a Word 97 document")),
     ("Workbook", Format("application/vnd.ms-excel", "an Excel 97 workbook")),
+    ("Book", Format("application/vnd.ms-excel", "an Excel 5 workbook")),
     ("PowerPoint Document", Format("application/vnd.ms-powerpoint", "a PowerPoint 97 presentation")),
-    ("__properties_version1.0", Format("application/vnd.ms-outlook", "an Outlook message")),
 )
 
 
@@ -100,13 +120,16 @@ def signature_format(start: bytes, is_binary: bool) -> Format | None:
 
     `is_binary` says whether those bytes could not be text.
     """
-    if b"%PDF-" in start[:_PDF_MARK_WITHIN]:
-        return PDF
     for offset, signature, found in _SIGNATURES:
         word_like = len(signature) <= _LONGEST_WORD_LIKE and signature.isalnum()
         if start.startswith(signature, offset) and (is_binary or not word_like):
             return found
-    return None
+    return PDF if is_binary and has_pdf_mark(start) else None
+
+
+def has_pdf_mark(start: bytes) -> bool:
+    """Whether a PDF begins somewhere near, behind what a server or a mailer has put before it."""
+    return b"%PDF-" in start[:_PDF_MARK_WITHIN]
 
 
 def refined_format(found: Format, path: Path, start: bytes) -> Format:
@@ -126,10 +149,19 @@ def _zip_format(path: Path, start: bytes) -> Format:
             return found
     try:
         with zipfile.ZipFile(path) as archive:
-            members = set(archive.namelist())
-    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+            members = {member.lower() for member in archive.namelist()}
+            if "mimetype" in members:
+                mime_type = archive.read("mimetype")[:128] if archive.getinfo("mimetype").file_size < 128 else b""
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, KeyError, RuntimeError, OSError, zlib.error):
         return ZIP
-    return next((found for member, found in _ZIP_MEMBERS if member in members), ZIP)
+    for found in _ZIP_MIME_TYPES:
+        if mime_type.startswith(found.media_type.encode()):
+            return found
+    by_member = next((found for member, found in _ZIP_MEMBERS if member in members), None)
+    if by_member is None and _PACKAGE in members:
+        folders = (found for folder, found in _PACKAGE_FOLDERS if any(member.startswith(folder) for member in members))
+        by_member = next(folders, None)
+    return by_member or ZIP
 
 
 def _ole_format(path: Path, start: bytes) -> Format:
@@ -138,5 +170,15 @@ def _ole_format(path: Path, start: bytes) -> Format:
     directory_sector = int.from_bytes(start[48:52], "little")
     with opened(path) as file:
         file.seek((directory_sector + 1) * sector_size)
-        directory = file.read(4 * sector_size)
-    return next((found for stream, found in _OLE_STREAMS if stream.encode("utf-16-le") in directory), OLE)
+        directory = file.read(_DIRECTORY_SECTORS * sector_size)
+    names = {entry[: max(int.from_bytes(entry[64:66], "little") - 2, 0)] for entry in _entries(directory)}
+    known = [(stream.encode("utf-16-le"), found) for stream, found in _OLE_STREAMS]
+    if not any(stream in names for stream, _ in known):
+        # The directory is scattered over the file.
+        names = {name.encode("utf-16-le") for name in root_names(path)}
+    return next((found for stream, found in known if stream in names), OLE)
+
+
+def _entries(directory: bytes) -> list[bytes]:
+    """The entries of a directory: 128 bytes each, of which the first 64 are the name and the next two its length."""
+    return [directory[at : at + 128] for at in range(0, len(directory), 128)]

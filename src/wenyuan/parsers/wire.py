@@ -1,13 +1,14 @@
 """How a reading travels from the child process to its parent: JSON lines, many events to a line.
 
-A line to the child is `["read", path, name, type, stage, arguments]`. A line from it is one of
-`["events", [...]]`, `["made", ...]` for what a stage made of the events, `["done"]` and
-`["error", code, details]`. The parent trusts none of it: whatever does not have the agreed shape
-raises `WireError`.
+A line to the child is `["read", path, name, type, stage, arguments, password]`. A line from it is one of
+`["events", [...]]`, `["made", ...]` for what a stage made of the events, `["page"]` before a page is
+recognised, `["done"]` and `["error", code, details]`. The parent trusts none of it: whatever does not
+have the agreed shape raises `WireError`.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 from wenyuan.errors import DocumentError
-from wenyuan.types import Anchor, Block, BlockKind, Facts, Notice, ReadEvent
+from wenyuan.types import ANCHOR_KINDS, Anchor, AnchorKind, Block, BlockKind, Box, Facts, Member, Notice, ReadEvent
 
 SECONDS_PER_BYTE_MADE = 1e-5
 """How much more time a file gets for each byte that a stage hands over: the work then grows with its text."""
@@ -29,7 +30,8 @@ class Request(NamedTuple):
     """One file to be read, as a type or, if that is empty, as what it looks like.
 
     `stage` names a function as `module:function`; it is given an iterator of the file's events and
-    the arguments, and what it yields is handed over instead of the events.
+    the arguments, and what it yields is handed over instead of the events. The `password` is for the
+    reader alone: nothing that shows a request shows it.
     """
 
     path: str
@@ -37,6 +39,10 @@ class Request(NamedTuple):
     media_type: str = ""
     stage: str = ""
     arguments: Any = None
+    password: str = ""
+
+    def __repr__(self) -> str:
+        return f"Request({self.path!r}, {self.name!r})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +52,34 @@ class Made:
     value: Any
 
 
+class PageBegun:
+    """The text of a page, or of a picture, is about to be recognised, which gives the file more time."""
+
+
 class Done:
     """The file was read to its end."""
 
 
-Message = list[ReadEvent] | Made | Done | DocumentError
+Message = list[ReadEvent] | Made | PageBegun | Done | DocumentError
 
 _BLOCK_KINDS = frozenset(get_args(BlockKind))
-ANCHOR_KINDS = frozenset({"lines", "page", "slide", "cells", "paragraph", "chapter"})
+_ANCHOR_KINDS = frozenset(ANCHOR_KINDS)
 # Half a surrogate pair, written as an escape: text that could not be stored.
 _SURROGATE = re.compile(rb"(?<!\\)(?:\\\\)*\\u[dD][89a-fA-F]")
-_BLOCK_SHAPE = (str, str, int, int, str, list, str, str)
+_BLOCK_SHAPE = (str, str, int, int, str, list, list, str, str)
+_FACTS_SHAPE = (str, str, str, str, dict, dict)
+_MEMBER_SHAPE = (str, str, str, bool)
+_BOX_SIZE = 5
+_LARGEST_NUMBER = 1 << 53
 
 
 def encode_events(events: Sequence[ReadEvent]) -> bytes:
     """Return the line that carries `events`; lone surrogates in their text become U+FFFD."""
     return _line(["events", [packed(event) for event in events]])
+
+
+def encode_page_begun() -> bytes:
+    return _line(["page"])
 
 
 def encode_done() -> bytes:
@@ -100,6 +118,8 @@ def decode_message(line: bytes) -> Message:
                 return [unpacked(event) for event in events]
             case ["made", value]:
                 return Made(value)
+            case ["page"]:
+                return PageBegun()
             case ["done"]:
                 return Done()
             case ["error", str(code), dict(details)]:
@@ -122,26 +142,52 @@ def packed(event: ReadEvent) -> list[Any]:
     """The event as JSON can hold it."""
     match event:
         case Block(kind, text, anchor, heading_path, context, joiner):
-            return [kind, text, anchor.kind, anchor.first, anchor.last, anchor.name, heading_path, context, joiner]
+            place = (anchor.kind, anchor.first, anchor.last, anchor.name, extent(anchor))
+            return [kind, text, *place, heading_path, context, joiner]
         case Notice(code, message):
             return ["notice", code, message]
-        case Facts(media_type, encoding, title, language, metadata):
-            return ["facts", media_type, encoding, title, language, metadata]
+        case Facts(media_type, encoding, title, language, metadata, quality):
+            return ["facts", media_type, encoding, title, language, metadata, quality]
+        case Member(path, data, media_type, is_last):
+            return ["member", path, base64.b64encode(data).decode("ascii"), media_type, is_last]
+
+
+def extent(anchor: Anchor) -> list[int]:
+    """Where on a sheet or page: nothing, or the first and last column (or two zeros) and five numbers for each box."""
+    if anchor.columns is None and not anchor.boxes:
+        return []
+    return [*(anchor.columns or (0, 0)), *(number for box in anchor.boxes for number in box)]
+
+
+def placed(kind: AnchorKind, first: int, last: int, name: str, numbers: Sequence[int]) -> Anchor:
+    """The anchor with that extent. Raises `WireError` for what is none."""
+    if kind not in _ANCHOR_KINDS:
+        raise WireError(f"unknown anchor {kind!r}")
+    if not numbers:
+        return Anchor(kind, first, last, name)
+    known = all(type(number) is int and 0 <= number < _LARGEST_NUMBER for number in numbers)
+    if not known or (len(numbers) - 2) % _BOX_SIZE:
+        raise WireError(f"unknown extent {str(numbers)[:80]}")
+    columns = (numbers[0], numbers[1]) if numbers[0] else None
+    boxes = tuple(Box(*numbers[at : at + _BOX_SIZE]) for at in range(2, len(numbers), _BOX_SIZE))
+    return Anchor(kind, first, last, name, columns, boxes)
 
 
 def unpacked(event: list[Any]) -> ReadEvent:
-    """The event that `packed` packed. Raises `WireError` or `TypeError` for anything else."""
+    """The event that `packed` packed. Raises `WireError`, `TypeError` or `ValueError` for anything else."""
     kind, *values = event
     shape = tuple(map(type, values))
     if kind in _BLOCK_KINDS and shape == _BLOCK_SHAPE:
-        text, place, first, last, name, path, context, joiner = values
+        text, place, first, last, name, numbers, path, context, joiner = values
         "".join(path)
-        if place in ANCHOR_KINDS:
-            return Block(kind, text, Anchor(place, first, last, name), tuple(path), context, joiner)
+        return Block(kind, text, placed(place, first, last, name, numbers), tuple(path), context, joiner)
     elif kind == "notice" and shape == (str, str):
         return Notice(*values)
-    elif kind == "facts" and shape == (str, str, str, str, dict):
+    elif kind == "facts" and shape == _FACTS_SHAPE:
         return Facts(*values)
+    elif kind == "member" and shape == _MEMBER_SHAPE:
+        path, data, media_type, is_last = values
+        return Member(path, base64.b64decode(data, validate=True), media_type, is_last)
     raise WireError(f"unknown event {str(event)[:80]}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,11 +31,20 @@ class Key:
         request.headers["Authorization"] = f"Bearer {self._value}"
         return request
 
+    def sent_as(self, header: str) -> Callable[[httpx2.Request], httpx2.Request]:
+        """What adds the key to a request under a header of its own."""
+
+        def add(request: httpx2.Request) -> httpx2.Request:
+            request.headers[header] = self._value
+            return request
+
+        return add
+
     def removed_from(self, text: str) -> str:
         return text.replace(self._value, "***")
 
 
-def resolve_key(reference: str, provider: str) -> Key | None:
+def resolve_key(reference: str, provider: str, section: str = "models") -> Key | None:
     """Return the key that `env:NAME` or `file:PATH` names, or None for an empty reference.
 
     Raises `KeyMissing` where there is none, and `ConfigurationInvalid` where there is something
@@ -48,7 +58,7 @@ def resolve_key(reference: str, provider: str) -> Key | None:
         raise KeyMissing(provider=provider, reference=reference)
     if len(value) > _LONGEST_KEY or not value.isascii() or not value.isprintable() or " " in value:
         raise ConfigurationInvalid(
-            setting=f"models.{provider}.key",
+            setting=f"{section}.{provider}.key",
             source=reference,
             reason="what stands there is not a key: a key is one line of visible ASCII characters",
         )

@@ -5,14 +5,12 @@ Spoken by OpenAI, Ollama, vLLM, llama.cpp, LM Studio, DashScope, SiliconFlow and
 
 from __future__ import annotations
 
-import ipaddress
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from wenyuan.errors import (
     ConfigurationInvalid,
@@ -25,6 +23,7 @@ from wenyuan.errors import (
 from wenyuan.ports import Embedder, Vectors
 from wenyuan.providers.embedding_answer import read_vectors
 from wenyuan.providers.keys import Key, resolve_key
+from wenyuan.providers.replies import LARGEST_ERROR_BYTES, REPEATABLE, address_fault, excerpt, is_loopback
 from wenyuan.providers.retrying import Failure, Success, Surroundings, call_with_retries, seconds_of_retry_after
 from wenyuan.providers.settings import EmbeddingModelSettings
 from wenyuan.types import ModelIdentity, Side
@@ -34,12 +33,8 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 10.0
 _CONNECTIONS = 16
-_LONGEST_EXCERPT = 300
-_LARGEST_ERROR_BYTES = 65_536
 _LARGEST_VECTOR_BYTES = 262_144
 """More than 8,192 floats written out in full: what an answer may take for one text."""
-
-_REPEATABLE = frozenset({408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 529})
 
 
 def create(settings: EmbeddingModelSettings, cache_directory: Path, on_progress: Callable[[str], None]) -> Embedder:
@@ -128,7 +123,7 @@ class OpenAICompatibleEmbedder:
                 self._opened = httpx2.Client(
                     limits=httpx2.Limits(max_connections=_CONNECTIONS, max_keepalive_connections=_CONNECTIONS),
                     # A proxy of the environment cannot reach a model on this machine.
-                    trust_env=not _is_loopback(self._url),
+                    trust_env=not is_loopback(self._url),
                 )
             return self._opened
 
@@ -142,12 +137,12 @@ class OpenAICompatibleEmbedder:
 
     def _failure(self, reply: _Reply, key: Key | None) -> Failure:
         """Tell what to do about a status that is no success. Raises `ProviderRefused` for those that will not pass."""
-        name, reason = self._settings.name, _excerpt(reply.body, key) or reply.phrase
+        name, reason = self._settings.name, excerpt(reply.body, key) or reply.phrase
         later = seconds_of_retry_after(reply.retry_after, self._surroundings.wall_clock)
         if reply.status == 429:
             return Failure(RateLimited(provider=name, retry_after=later), later)
         unavailable = ProviderUnavailable(provider=name, reason=f"HTTP {reply.status}: {reason}", retry_after=later)
-        if reply.status in _REPEATABLE:
+        if reply.status in REPEATABLE:
             return Failure(unavailable, later)
         if self._encoding == "base64" and reply.status in (400, 422) and b"encoding_format" in reply.body:
             self._encoding = "float"
@@ -172,7 +167,7 @@ class OpenAICompatibleEmbedder:
         except (httpx2.TimeoutException, TimeoutError):
             return ProviderTimeout(provider=name, seconds=timeout)
         except (httpx2.TransportError, httpx2.DecodingError, httpx2.InvalidURL) as error:
-            reason = _excerpt(f"{type(error).__name__}: {error}".encode(), key)
+            reason = excerpt(f"{type(error).__name__}: {error}".encode(), key)
             return ProviderUnavailable(provider=name, reason=reason)
 
     def _post(self, inputs: list[str], key: Key | None, left: float) -> _Reply:
@@ -187,7 +182,7 @@ class OpenAICompatibleEmbedder:
             "POST", self._url, content=self._request(inputs), headers=headers, auth=auth, timeout=timeout
         ) as response:
             success = response.status_code == 200
-            limit = _LARGEST_ERROR_BYTES + (len(inputs) * _LARGEST_VECTOR_BYTES if success else 0)
+            limit = LARGEST_ERROR_BYTES + (len(inputs) * _LARGEST_VECTOR_BYTES if success else 0)
             for piece in response.iter_bytes():
                 body += piece
                 # A provider that sends a little again and again never meets the timeout of one read.
@@ -222,15 +217,9 @@ class _Reply:
 
 
 def _check(settings: EmbeddingModelSettings) -> None:
-    try:
-        address = urlsplit(settings.base_url)
-        usable = address.scheme in ("http", "https") and bool(address.hostname) and address.port != 0
-    except ValueError:
-        usable = False
-    if not usable or not settings.base_url.isprintable() or " " in settings.base_url:
-        wrong, reason = "base_url", "it must begin with http:// or https:// and name a host"
-    elif address.username or address.password or address.query or address.fragment:
-        wrong, reason = "base_url", "it must hold no user, password, query or fragment; a key belongs into `key`"
+    fault = address_fault(settings.base_url)
+    if fault:
+        wrong, reason = "base_url", fault
     elif settings.dimensions < 1:
         wrong, reason = "dimensions", "the length of the model's vectors must be stated"
     elif not settings.model:
@@ -238,25 +227,3 @@ def _check(settings: EmbeddingModelSettings) -> None:
     else:
         return
     raise ConfigurationInvalid(setting=f"models.{settings.name}.{wrong}", source="the settings", reason=reason)
-
-
-def _is_loopback(url: str) -> bool:
-    host = urlsplit(url).hostname or ""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def _excerpt(body: bytes, key: Key | None) -> str:
-    """Return the beginning of what a provider said, on one line and without the key."""
-    text = body[:_LARGEST_ERROR_BYTES].decode("utf-8", "replace")
-    try:
-        message = json.loads(text)["error"]["message"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        message = text
-    words = " ".join(str(message).split())
-    if key:
-        words = key.removed_from(words)
-    visible = "".join(character if character.isprintable() else "�" for character in words)
-    return visible if len(visible) <= _LONGEST_EXCERPT else visible[:_LONGEST_EXCERPT] + "…"

@@ -9,17 +9,21 @@ of any length streams through in bounded memory.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from wenyuan.errors import InvalidValue
 from wenyuan.rules.columns import columns, fitting
 from wenyuan.rules.cutting import Cutter
 from wenyuan.rules.sentences import split_sentences
-from wenyuan.types import Anchor, Block, Chunk, ChunkingConfig
+from wenyuan.types import Anchor, Block, Box, Chunk, ChunkingConfig
 
 SMALLEST_TARGET = 16
 
 _CUT_AT_LINES = frozenset({"table", "list", "code"})
+# What has columns or boxes; the text formats are spared the look.
+_WITH_EXTENT = frozenset({"cells", "page", "slide"})
+_MOST_BOXES = 32
 
 
 class Fed(NamedTuple):
@@ -224,12 +228,19 @@ class Chunker:
                 start, text = start - len(repeated), repeated + text
                 opening = _piece_at([*self._emitted, *pieces], start)
         anchor = _merged_anchor(opening.source, start, _piece_at(pieces, end - 1).source, end)
+        if anchor.kind in _WITH_EXTENT:
+            anchor = _with_extent(anchor, self._sources(opening.source, pieces))
         context = opening.source.block.context
         if context and text.startswith(context):
             context = ""
         self._ready.append(Chunk(self._seq, text, start, end, anchor, _heading_path(pieces), context))
         self._seq += 1
         self._emitted, self._emitted_start = pieces, start
+
+    def _sources(self, opening: _Source, pieces: list[_Piece]) -> list[_Source]:
+        """The blocks that a passage is made of, in their order; `opening` may be one of the passage before."""
+        found = {id(piece.source): piece.source for piece in [*self._emitted, *pieces] if not piece.is_blank}
+        return [source for source in found.values() if source.start >= opening.start]
 
     def _repeated(self, earlier: str, start: int) -> str:
         """Return the end of the passage before, to begin a chunk at `start` with.
@@ -359,3 +370,33 @@ def _merged_anchor(opening: _Source, start: int, closing: _Source, end: int) -> 
     first = opening.place_of(start, first_anchor.first)
     last = closing.place_of(end - 1, last_anchor.last)
     return Anchor(first_anchor.kind, first, max(first, last), first_anchor.name)
+
+
+def _with_extent(anchor: Anchor, sources: list[_Source]) -> Anchor:
+    """The anchor with the columns and boxes of everything the passage is made of."""
+    anchors = [source.block.anchor for source in sources]
+    columns_seen = [found.columns for found in anchors if found.columns is not None]
+    boxes = tuple(dict.fromkeys(box for found in anchors for box in found.boxes))
+    if not columns_seen and not boxes:
+        return anchor
+    if anchor.kind == "cells":
+        # A comment or a table beside another is read after it and may stand above where that ends.
+        first, last = min(found.first for found in anchors), max(found.last for found in anchors)
+        anchor = replace(anchor, first=first, last=last)
+    spread = (min(first for first, _ in columns_seen), max(last for _, last in columns_seen)) if columns_seen else None
+    return replace(anchor, columns=spread, boxes=boxes if len(boxes) <= _MOST_BOXES else _one_a_page(boxes))
+
+
+def _one_a_page(boxes: tuple[Box, ...]) -> tuple[Box, ...]:
+    """The rectangle around all boxes of each page."""
+    pages: dict[int, Box] = {}
+    for box in boxes:
+        known = pages.get(box.page, box)
+        pages[box.page] = Box(
+            box.page,
+            min(known.left, box.left),
+            min(known.top, box.top),
+            max(known.right, box.right),
+            max(known.bottom, box.bottom),
+        )
+    return tuple(pages.values())

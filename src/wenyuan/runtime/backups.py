@@ -14,6 +14,7 @@ from wenyuan.flows.restore import Restored as Restored
 from wenyuan.flows.restore import restore as restored
 from wenyuan.identifiers import new_id
 from wenyuan.runtime.upkeep import Finding
+from wenyuan.store import file_passwords
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.sqlite import SqliteDatabase
 
@@ -25,7 +26,7 @@ class BackupReport:
     """What a backup holds: so many documents, files of theirs, and bytes; the last were copied now.
 
     `missing` are the SHA-256 of files that the library itself has lost, `findings` what else does not
-    hold in it. The backup holds everything else nevertheless.
+    hold in it. The backup holds everything else nevertheless. `passwords` are those of files, which it holds too.
     """
 
     path: Path
@@ -37,6 +38,7 @@ class BackupReport:
     copied_bytes: int
     missing: tuple[str, ...]
     findings: tuple[Finding, ...]
+    passwords: int = 0
 
 
 def backup(
@@ -53,6 +55,8 @@ def backup(
     path = Path(target).expanduser().absolute()
     now = time.time_ns() // 1_000_000
     tools = BackingUp(library, database, blobs, program, now, quick, watch or _unwatched)
+    with database.read() as tx:
+        passwords = file_passwords.count(tx)
     made = back_up(tools, path, new_id("moment"))
     findings = tuple(Finding(one.code, one.severity, one.message, one.hint) for one in made.violations)
     return BackupReport(
@@ -65,6 +69,7 @@ def backup(
         made.copied_bytes,
         made.missing,
         findings,
+        passwords,
     )
 
 

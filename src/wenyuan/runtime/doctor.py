@@ -25,9 +25,11 @@ from wenyuan.errors import (
 )
 from wenyuan.flows.embed import fingerprint
 from wenyuan.flows.reread import count_behind
+from wenyuan.parsers.pictures.recognition import is_installed
 from wenyuan.providers.e5.convert import is_converted
 from wenyuan.providers.e5.weights import find_weights
 from wenyuan.providers.keys import resolve_key
+from wenyuan.providers.readers.settings import ReaderSettings
 from wenyuan.providers.settings import EmbeddingModelSettings
 from wenyuan.runtime.models import Models, cache_directory
 from wenyuan.runtime.rebuild_views import latest_rebuild
@@ -39,7 +41,7 @@ from wenyuan.store.sqlite import sqlite_version
 from wenyuan.types import LOCAL_PRINCIPAL, KnowledgeBase, Scope
 
 _LITTLE_SPACE, _NO_SPACE = 1 << 30, 64 << 20
-_SECTIONS = ("defaults", "limits", "search", "worker", "retention", "sessions")
+_SECTIONS = ("defaults", "limits", "reading", "search", "worker", "retention", "sessions")
 
 
 def examine(
@@ -55,7 +57,7 @@ def examine(
     settings, wrong = examine_settings(folder, os.environ if environment is None else environment)
     told = [_error(error) for error in wrong]
     if not (folder / "wenyuan.db").exists():
-        return [*told, _error(LibraryNotFound(path=folder)), *_machine(), _memory(settings)]
+        return [*told, _error(LibraryNotFound(path=folder)), *_machine(), _memory(settings), _recognition(settings)]
     try:
         database = migrate.open_database(folder, settings.worker.lock_seconds)
         try:
@@ -88,7 +90,9 @@ def doctor(path: Path, settings: Settings, database: LibraryDatabase, models: Mo
         _space(path),
         *_settings(path, settings),
         *_models(settings, database, models),
+        *map(_remote_reader, settings.readers.values()),
         _memory(settings),
+        _recognition(settings),
         *_work(database),
         *behind(database, count_behind),
         _traces(database),
@@ -164,6 +168,15 @@ def _memory(settings: Settings) -> Finding:
     return Finding("memory-limit", "ok", f"Reading a file may use {_size(wanted)} of {_size(physical)} of memory.")
 
 
+def _recognition(settings: Settings) -> Finding:
+    if settings.reading.ocr == "off":
+        return Finding("recognition", "ok", "Text in pictures and scans is not recognised: `reading.ocr` is off.")
+    if not is_installed():
+        hint = "`pip install 'wenyuan[ocr]'` brings what it needs."
+        return Finding("recognition", "ok", "Text in pictures and scans is not recognised.", hint)
+    return Finding("recognition", "ok", "Text in pictures and scans is recognised.")
+
+
 def _size(count: int) -> str:
     return f"{count / (1 << 30):.1f} GB" if count >= 1 << 30 else f"{count / (1 << 20):.0f} MB"
 
@@ -235,6 +248,19 @@ def _remote(model: EmbeddingModelSettings) -> Finding:
     return Finding(
         "model", "ok", f"The model {model.name} is {model.model} at {model.base_url}, with {key}; not called."
     )
+
+
+def _remote_reader(reader: ReaderSettings) -> Finding:
+    try:
+        resolve_key(reader.key, reader.name, "readers")
+    except ConfigurationError as error:
+        return Finding(error.code, "error", error.message, error.advice)
+    key = f"the key {reader.key}" if reader.key else "no key"
+    types = ", ".join(reader.types)
+    told = (
+        f"The remote reader {reader.name} is {reader.kind} at {reader.base_url}, with {key}, for {types}; not called."
+    )
+    return Finding("remote-reader", "ok", told)
 
 
 def _index(base: KnowledgeBase, database: Database, models: Models) -> Iterator[Finding]:

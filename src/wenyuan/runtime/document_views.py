@@ -7,10 +7,14 @@ from typing import Literal
 
 from wenyuan.errors import JobCancelled
 from wenyuan.flows.policy import why_blocked
-from wenyuan.store import disabled_passages, indexes, knowledge_bases, moves, queue
+from wenyuan.rules.quality import Doubt as Doubt
+from wenyuan.rules.quality import doubts
+from wenyuan.store import disabled_passages, indexes, knowledge_bases, members, moves, queue
 from wenyuan.store.database import Reading
 from wenyuan.store.documents import DocumentRecord
 from wenyuan.types import Document, Problem, Revision, SemanticState
+
+_HELD_SHOWN = 1000
 
 Availability = Literal["allowed", "disabled", "blocked"]
 
@@ -33,7 +37,9 @@ class DocumentView:
     older one is served meanwhile, `updating` is true and `latest` tells how the update stands.
     `availability` says whether a person (`disabled`) or the knowledge base's policy (`blocked`, for the
     reason in `blocked`) keeps it out of every search. `moving_to` is the name of the knowledge base it
-    is moving to, and `disabled_passages` counts the passages it serves that are switched off.
+    is moving to, and `disabled_passages` counts the passages it serves that are switched off. Files lie in
+    files: `lies_in` are the documents around it, the nearest first, and `holds` those right inside of it,
+    up to a bound, each as (id, name). `doubts` say why a person should look at how it was read.
     """
 
     document: Document
@@ -47,6 +53,9 @@ class DocumentView:
     blocked: Problem | None = None
     moving_to: str = ""
     disabled_passages: int = 0
+    lies_in: tuple[tuple[str, str], ...] = ()
+    holds: tuple[tuple[str, str], ...] = ()
+    doubts: tuple[Doubt, ...] = ()
 
 
 def view_of(tx: Reading, record: DocumentRecord) -> DocumentView:
@@ -69,6 +78,9 @@ def view_of(tx: Reading, record: DocumentRecord) -> DocumentView:
         blocked=blocked.problem() if blocked is not None else None,
         moving_to=knowledge_bases.by_id(tx, target).name if target is not None else "",
         disabled_passages=disabled_passages.count(tx, document.id, serving) if serving is not None else 0,
+        lies_in=tuple(members.above(tx, document.id)) if document.parent_id else (),
+        holds=tuple(members.children(tx, document.id, _HELD_SHOWN)),
+        doubts=doubts(latest.quality, latest.notices),
     )
 
 

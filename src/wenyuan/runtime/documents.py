@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import builtins
 import os
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import get_args
 
 from wenyuan.errors import (
-    CitationNotFound,
     DocumentNotFound,
     FileVanished,
     InvalidValue,
     KnowledgeBaseArchived,
     NothingToCancel,
     NothingToRetry,
+    PartOfDocument,
     PassageNotFound,
 )
 from wenyuan.flows.move import move
@@ -24,43 +22,39 @@ from wenyuan.flows.policy import why_blocked
 from wenyuan.flows.receive import retry
 from wenyuan.flows.remove import cancel_revision, hide_document
 from wenyuan.identifiers import new_id
+from wenyuan.parsers.sandbox import ReadLimits
 from wenyuan.runtime.document_views import DocumentView as DocumentView
+from wenyuan.runtime.document_views import Doubt as Doubt
 from wenyuan.runtime.document_views import view_of
-from wenyuan.store import chunks, disabled_passages, documents, knowledge_bases, listings, queue
+from wenyuan.runtime.places import Place as Place
+from wenyuan.runtime.places import PlacePicture as PlacePicture
+from wenyuan.runtime.places import Places
+from wenyuan.store import (
+    chunks,
+    disabled_passages,
+    documents,
+    file_passwords,
+    knowledge_bases,
+    listings,
+    members,
+    queue,
+)
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Reading
 from wenyuan.store.disabled_passages import StoredPassage as StoredPassage
 from wenyuan.store.documents import DocumentRecord
 from wenyuan.store.listings import Standing
-from wenyuan.types import Anchor, Chunk, Document, Job, KnowledgeBase, Revision, RevisionState
+from wenyuan.types import Chunk, Document, Job, KnowledgeBase, RevisionState
 
 _RETRIED_AT_ONCE = 500
-_CONTEXT_CHARACTERS = 400
-_SEQUENCE_NUMBER = re.compile("[0-9]{1,9}")
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """A cited passage where it stands, with the text around it.
-
-    `changed_since` tells that the document serves a newer revision than the one cited.
-    """
-
-    document: Document
-    revision: Revision
-    anchor: Anchor
-    heading_path: tuple[str, ...]
-    before: str
-    passage: str
-    after: str
-    changed_since: bool
 
 
 class Documents:
-    def __init__(self, database: Database, blobs: BlobDirectory, principal: str) -> None:
+    def __init__(self, database: Database, blobs: BlobDirectory, principal: str, limits: ReadLimits) -> None:
         self._database = database
         self._blobs = blobs
         self._principal = principal
+        self._places = Places(database, blobs, principal, limits)
 
     def list(
         self,
@@ -72,16 +66,18 @@ class Documents:
         failed: bool = False,
         blocked: bool = False,
         disabled: bool = False,
+        doubtful: bool = False,
     ) -> builtins.list[DocumentView]:
         """Documents of a knowledge base (the default one if none is named) by id, the page after `after`.
 
         Only those whose newest revision is in a `state`, if one is given; that have `failed`, or whose
-        vectors have; that are `blocked` by a policy, or `disabled` by a person.
+        vectors have; that are `blocked` by a policy, or `disabled` by a person; that were not read well
+        (`doubtful`).
         """
         if state and state not in get_args(RevisionState):
             reason = f"it must be one of {', '.join(get_args(RevisionState))}"
             raise InvalidValue(what="The state of a document", value=state, reason=reason)
-        standing = Standing(state, failed, blocked, disabled)
+        standing = Standing(state, failed, blocked, disabled, doubtful)
         with self._database.read() as tx:
             found = self._knowledge_base(tx, kb)
             if found is None:
@@ -125,10 +121,12 @@ class Documents:
             return disabled_passages.listed(tx, serving, first, limit) if serving is not None else []
 
     def switch(self, reference: str, *, enabled: bool) -> DocumentView:
-        """Let a document be found, or not, until switched again."""
+        """Let a document be found, or not, until switched again, with those of the files inside of it."""
         with self._database.write() as tx:
             record = self._find_to_change(tx, reference)
-            documents.switch(tx, record.document, enabled=enabled)
+            inner = documents.by_ids(tx, [one for one, _ in members.below(tx, record.document.id)])
+            for document in (record.document, *(one.document for one in inner)):
+                documents.switch(tx, document, enabled=enabled)
             return self._view_again(tx, record)
 
     def switch_passage(self, reference: str, number: int, *, enabled: bool) -> int:
@@ -144,8 +142,8 @@ class Documents:
                 raise PassageNotFound(document=document.name, number=number)
             return disabled_passages.switch(tx, document, found[0].text, enabled=enabled)
 
-    def retry(self, reference: str) -> DocumentView:
-        """Put a failed or cancelled document, or its failed vectors, back to work.
+    def retry(self, reference: str, *, password: str = "") -> DocumentView:
+        """Put a failed or cancelled document, or its failed vectors, back to work; a `password` opens its file.
 
         Raises `NothingToRetry`, or `TypeBlocked` or `SizeBlocked` where a policy keeps it out.
         """
@@ -156,6 +154,8 @@ class Documents:
                 raise blocked
             if not self._has_failed(tx, record):
                 raise NothingToRetry(document=record.document.name)
+            if password:
+                file_passwords.keep(tx, record.document.id, password)
             retry(tx, new_id, record)
             return self._view_again(tx, record)
 
@@ -186,14 +186,18 @@ class Documents:
 
         Each goes on being found where it is until it is ready there; what was stored is read and
         embedded again only where chunking or model differ. Moving one to where it is calls off a move
-        that is not done. Raises `KnowledgeBaseNotFound`, `KnowledgeBaseArchived`, `SourceTaken`, or
-        `TypeBlocked`, `SizeBlocked` or `KnowledgeBaseFull`.
+        that is not done. Documents of files inside of one go with it, and not without it (`PartOfDocument`).
+        Raises `KnowledgeBaseNotFound`, `KnowledgeBaseArchived`, `SourceTaken`, or `TypeBlocked`,
+        `SizeBlocked` or `KnowledgeBaseFull`.
         """
         with self._database.write() as tx:
             target = knowledge_bases.find(tx, self._principal, to)
             records = [self._find(tx, reference) for reference in references]
             for record in records:
-                move(tx, new_id, record, target)
+                _refuse_part(tx, record.document)
+                inner = documents.by_ids(tx, [one for one, _ in members.below(tx, record.document.id)])
+                for one in (record, *inner):
+                    move(tx, new_id, one, target)
             return [self._view_again(tx, record) for record in records]
 
     def cancel(self, reference: str) -> DocumentView:
@@ -218,31 +222,19 @@ class Documents:
 
     def open(self, citation: str) -> Place:
         """The place a citation (`REVISION.CHUNK`) leads to. Raises `CitationNotFound`."""
-        revision_id, _, seq = citation.rpartition(".")
-        with self._database.read() as tx:
-            found = documents.revision(tx, revision_id) if _SEQUENCE_NUMBER.fullmatch(seq) else None
-            if found is None or found[0].owner != self._principal:
-                raise CitationNotFound(citation=citation)
-            document, revision, _ = found
-            cited = chunks.of_revision(tx, revision_id, int(seq), 1)
-            if not cited or cited[0].seq != int(seq):
-                raise CitationNotFound(citation=citation)
-            chunk = cited[0]
-            start = max(0, chunk.start - _CONTEXT_CHARACTERS)
-            text = chunks.revision_text(tx, revision_id, start, chunk.end + _CONTEXT_CHARACTERS)
-        return Place(
-            document,
-            revision,
-            chunk.anchor,
-            chunk.heading_path,
-            text[: chunk.start - start],
-            text[chunk.start - start : chunk.end - start],
-            text[chunk.end - start :],
-            document.serving_revision_id != revision_id,
-        )
+        return self._places.open(citation)
+
+    def picture(self, citation: str, scale: float = 2.0) -> PlacePicture:
+        """The page a passage begins on as PNG, with the passage lit. See `Places.picture`."""
+        return self._places.picture(citation, scale)
 
     def _has_failed(self, tx: Reading, record: DocumentRecord) -> bool:
-        return record.latest.state in ("failed", "cancelled") or view_of(tx, record).semantic.state == "failed"
+        serving = record.document.serving_revision_id
+        return (
+            record.latest.state in ("failed", "cancelled")
+            or view_of(tx, record).semantic.state == "failed"
+            or (serving is not None and members.has_stopped(tx, serving))
+        )
 
     def _view_again(self, tx: Reading, record: DocumentRecord) -> DocumentView:
         return view_of(tx, documents.find(tx, self._principal, record.document.id))
@@ -274,3 +266,8 @@ class Documents:
 def _refuse_archived(knowledge_base: KnowledgeBase) -> None:
     if knowledge_base.state == "archived":
         raise KnowledgeBaseArchived(name=knowledge_base.name)
+
+
+def _refuse_part(tx: Reading, document: Document) -> None:
+    if document.parent_id:
+        raise PartOfDocument(document=document.name, parent=members.above(tx, document.id)[0][1])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -67,13 +67,17 @@ class Jobs:
         self._totals = (0, 0)
         self._totals_until = 0.0
 
-    def list(self, *, only_live: bool = False, limit: int = 100) -> builtins.list[Job]:
-        """Jobs, live ones first. Those that are queued for a model that nobody may call now are `waiting`."""
+    def list(
+        self, *, only_live: bool = False, limit: int = 100, bases: Sequence[str] | None = None
+    ) -> builtins.list[Job]:
+        """Jobs, live ones first. Those that are queued for a model that nobody may call now are `waiting`.
+
+        Only those of the knowledge bases with the ids `bases`, if they are given.
+        """
         with self._database.read() as tx:
             closed = limits.closed(tx)
-            return [
-                _held_up(job, closed) for job in queue.listed(tx, self._principal, only_live=only_live, limit=limit)
-            ]
+            found = queue.listed(tx, self._principal, only_live=only_live, limit=limit, bases=bases)
+            return [_held_up(job, closed) for job in found]
 
     def show(self, job_id: str) -> Job:
         """One job. Raises `JobNotFound`."""
@@ -118,6 +122,17 @@ class Jobs:
         with self._database.read() as tx:
             found = job_changes.since(tx, self._principal, after, limit)
         return [_event(change) for change in found]
+
+    def begun(self) -> tuple[int, builtins.list[JobEvent]]:
+        """The number of the newest event, and how the jobs stand that are being done or were put off."""
+        with self._database.read() as tx:
+            newest = job_changes.last_change(tx)
+            return newest, [_event(one) for one in job_changes.under_way(tx, self._principal, _MOST_UNDER_WAY)]
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How many jobs are queued, running or waiting, by (kind, state)."""
+        with self._database.read() as tx:
+            return queue.counts(tx)
 
     def watch(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from wenyuan.config import Settings
 from wenyuan.errors import InvalidValue, KnowledgeBaseNotFound, ModelNotConfigured
@@ -141,6 +142,24 @@ class KnowledgeBases:
         with self._database.write() as tx:
             found = knowledge_bases.find(tx, self._principal, name)
             return knowledge_bases.update(tx, replace(found, ready_when=ready_when))
+
+    def describe(
+        self,
+        name: str,
+        *,
+        description: str | None = None,
+        tags: Sequence[str] | None = None,
+        persona: str | None = None,
+        scenario: str | None = None,
+    ) -> KnowledgeBase:
+        """Change what people are told of a knowledge base; what is None stays. Raises `KnowledgeBaseNotFound`."""
+        given = {"description": description, "persona": persona, "scenario": scenario}
+        changes: dict[str, Any] = {field: value for field, value in given.items() if value is not None}
+        if tags is not None:
+            changes["tags"] = tuple(tags)
+        with self._database.write() as tx:
+            found = knowledge_bases.find(tx, self._principal, name)
+            return knowledge_bases.update(tx, replace(found, **changes)) if changes else found
 
     def delete(self, name: str) -> None:
         """Delete a knowledge base and all its documents: hidden at once, purged by jobs.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -18,23 +18,28 @@ from wenyuan.config import FILE_NAME, Settings, load_settings
 from wenyuan.errors import InvalidValue, LibraryNotFound, LibraryReadOnly, NotALibrary, NotWithPostgres
 from wenyuan.flows.answer import answer
 from wenyuan.flows.backup import Copying
+from wenyuan.flows.converse import Prefer, Step, converse
 from wenyuan.flows.gather import Gathering, gather
 from wenyuan.flows.given import TextToAdd as TextToAdd
 from wenyuan.flows.given import checked_given
-from wenyuan.flows.preview import Preview, preview
+from wenyuan.flows.preview import Converting, Preview, preview
 from wenyuan.flows.receive import Received, Receiving, receive, receive_text, receive_texts
 from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
 from wenyuan.identifiers import new_id
 from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.rules.filters import read_filters
+from wenyuan.runtime.access import AccessKeys, Caller, Grants
 from wenyuan.runtime.backups import BackupReport, backup
 from wenyuan.runtime.doctor import doctor
+from wenyuan.runtime.document_contents import DocumentContents
 from wenyuan.runtime.documents import Documents
 from wenyuan.runtime.evaluation import Evaluation
 from wenyuan.runtime.jobs import Jobs, Progress
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
 from wenyuan.runtime.models import Models
 from wenyuan.runtime.rebuilds import Rebuilds
+from wenyuan.runtime.remote_readers import remote_readers
+from wenyuan.runtime.repeats import Repeats
 from wenyuan.runtime.sessions import Sessions
 from wenyuan.runtime.sources import Sources
 from wenyuan.runtime.transfer import Transfers
@@ -94,7 +99,7 @@ def open_library(
     settings = load_settings(folder, os.environ if environment is None else environment)
     database = migrate.open_database(folder, settings.worker.lock_seconds)
     try:
-        library = Library(folder, settings, database, folder / "blobs", today)
+        library = Library(folder, settings, database, BlobDirectory(folder / "blobs"), today)
         library.knowledge_bases.ensure_default()
     except BaseException:
         database.close()
@@ -115,7 +120,7 @@ def _open_address(
     settings = load_settings(folder, environment)
     database = open_postgres(address, settings.worker.lock_seconds, create=create)
     try:
-        library = Library(folder, settings, database, folder, today)
+        library = Library(folder, settings, database, BlobDirectory(folder), today)
         library.knowledge_bases.ensure_default()
     except BaseException:
         database.close()
@@ -143,24 +148,27 @@ class Library:
         path: Path,
         settings: Settings,
         database: LibraryDatabase,
-        blobs: Path,
+        blobs: BlobDirectory,
         today: Callable[[], datetime.date],
     ) -> None:
         self.path = path
         self.settings = settings
         self._database = database
-        self._blobs = BlobDirectory(blobs)
-        self._blobs.create()
+        self._blobs = blobs
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
+        self._blobs.create()
         self.models = Models(settings)
         transfers = Transfers(path, database, self._blobs, settings, self.models, LOCAL_PRINCIPAL)
         self.knowledge_bases = KnowledgeBases(database, settings, LOCAL_PRINCIPAL, transfers)
         self.rebuilds = Rebuilds(database, self.models, LOCAL_PRINCIPAL)
-        self.documents = Documents(database, self._blobs, LOCAL_PRINCIPAL)
+        self.documents = Documents(database, self._blobs, LOCAL_PRINCIPAL, settings.limits)
+        self.contents = DocumentContents(database, self._blobs, LOCAL_PRINCIPAL)
         self.jobs = Jobs(database, LOCAL_PRINCIPAL)
-        self.sessions = Sessions(database, settings, LOCAL_PRINCIPAL, self._receiving)
+        self.access_keys = AccessKeys(database, LOCAL_PRINCIPAL)
+        self.repeats = Repeats(database)
+        self.sessions = Sessions(database, settings, LOCAL_PRINCIPAL, self.receiving)
         self.sources = Sources(
-            database, path, settings, LOCAL_PRINCIPAL, self.knowledge_bases, self._receiving, self.drain, self.work
+            database, path, settings, LOCAL_PRINCIPAL, self.knowledge_bases, self.receiving, self.drain, self.work
         )
         self._workers = Workers(
             path,
@@ -185,7 +193,6 @@ class Library:
             new_id=new_id,
             embed_seconds=settings.search.embed_seconds,
         )
-
         self.evaluation = Evaluation(
             database,
             LOCAL_PRINCIPAL,
@@ -210,6 +217,7 @@ class Library:
         watch: Callable[[Progress], None] | None = None,
         on_received: Callable[[Received], None] | None = None,
         allow_private: bool = False,
+        password: str = "",
     ) -> AddReport:
         """Add files, folders and pages (URLs) to a knowledge base, the default one if none is named.
 
@@ -217,16 +225,20 @@ class Library:
         `watch` now and then. Interrupted, it leaves work that the next worker takes up. A file at
         fault is reported, the rest goes on. `metadata` holds for every file and goes before what is
         read in it; without any, what was given earlier stays. A page of a private network is refused
-        unless `allow_private` means it. Raises `PathNotFound`, `AddressInvalid`, `InvalidValue`,
+        unless `allow_private` means it. A `password` opens the files that are named, one by one; it is kept with
+        each, to read it again. Raises `PathNotFound`, `AddressInvalid`, `InvalidValue`,
         `KnowledgeBaseNotFound`, `KnowledgeBaseArchived` or `StorageError`.
         """
         given = checked_given("", metadata) if metadata is not None else None
         knowledge_base = self.knowledge_bases.find(kb)
         gathering = Gathering()
+        receiving = self.receiving()
+        if password:
+            receiving = replace(receiving, password=_for_files(password, paths))
         named, pages = self.sources.pages_among(paths, kb, metadata, allow_private=allow_private)
         files = gather([Path(path) for path in named], exclude, self.path, gathering)
         received = []
-        for one in receive(self._receiving(), knowledge_base, files, given):
+        for one in receive(receiving, knowledge_base, files, given):
             received.append(one)
             if on_received is not None:
                 on_received(one)
@@ -250,24 +262,36 @@ class Library:
         Raises `InvalidValue` for a name, title or metadata that cannot be stored, and `FileTooLarge`.
         """
         knowledge_base = self.knowledge_bases.find(kb)
-        received = receive_text(self._receiving(), knowledge_base, TextToAdd(text, name, title, metadata or {}))
+        received = receive_text(self.receiving(), knowledge_base, TextToAdd(text, name, title, metadata or {}))
         if wait:
             self.drain()
         return received
 
     def add_texts(self, items: Iterable[TextToAdd], *, kb: str | None = None, wait: bool = True) -> AddReport:
         """Add many texts, a group per transaction; one that cannot be stored is reported, the rest goes on."""
-        received = tuple(receive_texts(self._receiving(), self.knowledge_bases.find(kb), items))
+        received = tuple(receive_texts(self.receiving(), self.knowledge_bases.find(kb), items))
         if wait:
             self.drain()
         return AddReport(received, {})
 
-    def preview(self, path: str | os.PathLike[str], chunking: ChunkingConfig | None = None) -> Preview:
-        """Show how a file would be read and cut, by the very code that would do it; writes nothing."""
+    def preview(
+        self,
+        path: str | os.PathLike[str],
+        chunking: ChunkingConfig | None = None,
+        *,
+        password: str = "",
+        blocks: int = 0,
+    ) -> Preview:
+        """Show how a file would be read and cut, by the very code that would do it; writes nothing.
+
+        So many of its first `blocks` are shown themselves. A `password` opens the file.
+        """
         default = self.settings.defaults
         config = chunking or ChunkingConfig(default.chunk_columns, default.chunk_overlap_columns)
-        with SandboxedReader(self.settings.limits) as reader:
-            return preview(reader, Path(path).expanduser().absolute(), config)
+        with SandboxedReader(self.settings.limits, self.settings.reading) as reader:
+            converter_for = remote_readers(self.settings)
+            converting = Converting(converter_for, self._blobs) if converter_for is not None else None
+            return preview(reader, Path(path).expanduser().absolute(), config, password, blocks, converting)
 
     # --- Asking ----------------------------------------------------------------------------------
 
@@ -309,6 +333,31 @@ class Library:
         """
         options = SearchOptions(self.settings.search.top_k)
         return answer(self._retrieving, question, self._scope(kb, documents, filters, session), options)
+
+    def converse(
+        self,
+        question: str,
+        *,
+        kb: str | Sequence[str] | None = None,
+        documents: Sequence[str] | None = None,
+        filters: Mapping[str, Any] | None = None,
+        session: str | None = None,
+        top_k: int | None = None,
+        prefer: Prefer = "auto",
+    ) -> Iterator[Step]:
+        """Answer a question as `ask` does, and tell of each step as it is taken.
+
+        The last step is the message, with its citations. What `ask` raises for a question that cannot be
+        asked is raised at once; what fails later is raised by the step at which it does.
+        """
+        scope = self._scope(kb, documents, filters, session)
+        unread = () if session is None else tuple(one.attachment.name for one in self.sessions.usable(session)[1])
+        options = SearchOptions(self.settings.search.top_k if top_k is None else top_k)
+        return converse(self._retrieving, question, scope, options, prefer, unread)
+
+    def grants(self, caller: Caller) -> Grants:
+        """What this caller may see; `runtime/granted.py` keeps to it."""
+        return Grants(self._database, LOCAL_PRINCIPAL, caller)
 
     def trace(self, trace_id: str) -> JsonObject:
         """What happened to one question: every stage, list and decision. Raises `TraceNotFound`."""
@@ -414,11 +463,20 @@ class Library:
         ids = tuple(self.documents.find(name).document.id for name in documents) if documents is not None else None
         return Scope(LOCAL_PRINCIPAL, names, ids, attached, read_filters(filters or {}))
 
-    def _receiving(self) -> Receiving:
+    def receiving(self) -> Receiving:
+        """What taking files in needs, for those who bring them piece by piece."""
         return Receiving(self._database, self._blobs, self.settings.limits.file_bytes, new_id)
 
     def _watcher(self, watch: Callable[[Progress], None] | None) -> Callable[[], None] | None:
         return None if watch is None else lambda: watch(self.jobs.progress())
+
+
+def _for_files(password: str, paths: Sequence[str | os.PathLike[str]]) -> str:
+    """The password, if all that is named are files. Raises `InvalidValue`."""
+    other = next((path for path in paths if not Path(path).expanduser().is_file()), None)
+    if other is not None:
+        raise InvalidValue(what="A password for", value=str(other), reason="it is for files that are named one by one")
+    return password
 
 
 def _program() -> str:

@@ -18,7 +18,7 @@ from wenyuan.flows.remove import hide_document
 from wenyuan.identifiers import new_id
 from wenyuan.store import knowledge_bases, sessions
 from wenyuan.store.database import Database, Reading
-from wenyuan.store.sessions import Session
+from wenyuan.store.sessions import Session as Session
 from wenyuan.types import ChunkingConfig, KnowledgeBase
 
 _LONGEST_TITLE = 200
@@ -74,11 +74,11 @@ class Sessions:
         The same path again replaces what it held. Raises `SessionNotFound` or `StorageError`.
         """
         files = [Path(path).expanduser().absolute() for path in paths]
-        return builtins.list(receive(self._receiving(), self._own(session), files))
+        return builtins.list(receive(self._receiving(), self.own_base(session), files))
 
     def attach_text(self, session: str, text: str, name: str) -> Received:
         """Attach a text under a name. Raises `SessionNotFound`, `InvalidValue` or `FileTooLarge`."""
-        return receive_text(self._receiving(), self._own(session), TextToAdd(text, name))
+        return receive_text(self._receiving(), self.own_base(session), TextToAdd(text, name))
 
     def attachments(self, session: str) -> builtins.list[Attachment]:
         """What is attached to a session and how it stands now, in the order in which it came."""
@@ -106,7 +106,8 @@ class Sessions:
         found = sessions.find(tx, self._principal, session)
         return attachments(tx, found.id, self._settings.sessions.inline_characters)
 
-    def _own(self, session: str) -> KnowledgeBase:
+    def own_base(self, session: str) -> KnowledgeBase:
+        """The knowledge base that holds what is attached to a session. Raises `SessionNotFound`."""
         defaults = self._settings.defaults
         chunking = ChunkingConfig(defaults.chunk_columns, defaults.chunk_overlap_columns)
         with self._database.write() as tx:

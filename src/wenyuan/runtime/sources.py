@@ -214,6 +214,7 @@ class Sources:
     def sync(
         self,
         *references: str,
+        kb: str | None = None,
         dry_run: bool = False,
         allow_empty: bool = False,
         wait: bool = True,
@@ -223,11 +224,12 @@ class Sources:
         """Make one pass over the sources that are named, or over all that are not paused.
 
         Folders are looked through, pages are asked whether they changed. A folder that is missing, or
-        of which nothing is left, deletes nothing, unless `allow_empty` means it. With `dry_run`
-        nothing is changed, and no page asked. With `wait`, what was brought in is read and embedded
-        before this returns. Raises `SourceNotFound` or `StorageError`.
+        of which nothing is left, deletes nothing, unless `allow_empty` means it. A folder that is no
+        source yet becomes one, of the knowledge base `kb`. With `dry_run` nothing is changed, and no
+        page asked. With `wait`, what was brought in is read and embedded before this returns. Raises
+        `SourceNotFound`, `StorageError`, and what `add` raises.
         """
-        chosen = self._chosen(references)
+        chosen = self._chosen(references) if dry_run else self._chosen_or_made(references, kb)
         for one in [one for one in chosen if one.state == "removing"]:
             end_source(self._database, new_id, one, keep_documents=False)
         chosen = [one for one in chosen if one.state != "removing"]
@@ -250,6 +252,7 @@ class Sources:
     def watch(
         self,
         *references: str,
+        kb: str | None = None,
         work: bool = True,
         on_report: Reported | None = None,
         watch: Callable[[Progress], None] | None = None,
@@ -258,9 +261,10 @@ class Sources:
         """Follow the folders that are named, or all that are not paused, until Ctrl-C or `stopping`.
 
         With `work` what was brought in is also read and embedded here; else that is left to a worker.
-        Pages that are due are looked at too. Raises `SourceNotFound`.
+        A folder that is no source yet becomes one. Pages that are due are looked at too. Raises
+        `SourceNotFound`, and what `add` raises.
         """
-        chosen = [one.id for one in self._chosen(references)] if references else None
+        chosen = [one.id for one in self._chosen_or_made(references, kb)] if references else None
         ended = stopping or threading.Event()
         with self.followed(lambda one: chosen is None or one.id in chosen, on_report):
             if work and stopping is None:
@@ -355,6 +359,16 @@ class Sources:
                 return [one for one in sources.listed(tx, self._principal) if one.state != "paused"]
         found = {one.id: one for reference in references for one in self._found(reference)}
         return [*found.values()]
+
+    def _chosen_or_made(self, references: Sequence[str], kb: str | None) -> builtins.list[Source]:
+        for reference in references:
+            try:
+                self._found(reference)
+            except SourceNotFound:
+                if not Path(reference).expanduser().is_dir():
+                    raise
+                self.add(reference, kb=kb)
+        return self._chosen(references)
 
     def _found(self, reference: str) -> builtins.list[Source]:
         """The sources with this id, path or URL; a path may be given from the current folder."""

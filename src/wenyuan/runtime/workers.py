@@ -22,18 +22,21 @@ from wenyuan.flows.embed import Embedding, embed
 from wenyuan.flows.erase import TRACES, enqueue_late_erasing, erase
 from wenyuan.flows.generations import drop_expired, purge_rebuild
 from wenyuan.flows.housekeeping import forget_old_work
-from wenyuan.flows.ingest import Failure, Ingesting, ingest
+from wenyuan.flows.ingest import Ingesting, ingest
 from wenyuan.flows.pacing import Pacing
 from wenyuan.flows.publish import publish
 from wenyuan.flows.purge import enqueue_purges, forget_leftovers, purge
 from wenyuan.flows.rebuild import Rebuilding, rebuild
+from wenyuan.flows.receive import Receiving
 from wenyuan.flows.reread import reread
 from wenyuan.flows.sweep import sweep_unused
-from wenyuan.flows.work import Work
+from wenyuan.flows.unpack import unpack
+from wenyuan.flows.work import Failure, Work
 from wenyuan.identifiers import new_id
 from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
 from wenyuan.runtime.models import Models
+from wenyuan.runtime.remote_readers import remote_readers
 from wenyuan.runtime.sources import Sources
 from wenyuan.store import journal, migrate
 from wenyuan.store.blobs import BlobDirectory
@@ -136,7 +139,7 @@ class Workers:
             settings.lease_seconds, settings.stall_seconds, settings.poll_seconds, settings.max_attempts
         )
         try:
-            with SandboxedReader(self.settings.limits) as reader:
+            with SandboxedReader(self.settings.limits, self.settings.reading) as reader:
                 perform = self._performing(reader, name)
                 bounds = self.models.bounds()
                 worker = Worker(self.database, perform, name, limits, random.Random(), bounds, self.keep_up)
@@ -151,7 +154,8 @@ class Workers:
     def _performing(self, reader: SandboxedReader, name: WorkerName) -> Mapping[JobKind, Perform]:
         """What is done for each kind of job."""
         replace_wait_ms = int(self.settings.worker.replace_wait_seconds * 1000)
-        ingesting = Ingesting(self.database, self.blobs, reader, new_id, self.program, replace_wait_ms)
+        converter_for = remote_readers(self.settings)
+        ingesting = Ingesting(self.database, self.blobs, reader, new_id, self.program, converter_for, replace_wait_ms)
         pacing = Pacing(self.database, name.name, new_id, random.Random())
         embedding = Embedding(
             self.database,
@@ -160,13 +164,15 @@ class Workers:
             self.models.call_seconds,
             new_id,
         )
+        receiving = Receiving(self.database, self.blobs, self.settings.limits.file_bytes, new_id)
         rebuilding = Rebuilding(ingesting, embedding)
         return {
             "ingest": lambda works: ingest(ingesting, works),
-            "embed": _one_by_one(lambda work: embed(embedding, work)),
+            "embed": lambda works: embed(embedding, works),
             "publish": _one_by_one(lambda work: publish(self.database, new_id, work)),
             "rebuild": _one_by_one(lambda work: rebuild(rebuilding, work)),
             "reread": _one_by_one(lambda work: reread(self.database, work)),
+            "unpack": _one_by_one(lambda work: unpack(receiving, work)),
             "fetch": _one_by_one(self.sources.fetch),
             "purge": _one_by_one(self._purge),
             # Whoever imported is gone; an import cannot be continued by anyone else.

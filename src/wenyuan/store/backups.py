@@ -12,7 +12,7 @@ from typing import Any
 from wenyuan.errors import BackupInvalid
 from wenyuan.store.archives import MANIFEST, SUMS, ArchiveReader, parsed
 from wenyuan.store.backup_targets import BLOBS, DATABASE, FORMAT, HEADER, SETTINGS, TRACES, VERSION
-from wenyuan.store.database import Database, Reading
+from wenyuan.store.database import Database, Reading, Writing
 
 _ROWS_AT_ONCE = 1000
 _PIECE_BYTES = 1 << 20
@@ -38,6 +38,14 @@ def contents(tx: Reading) -> Contents:
         "(SELECT count(*) FROM blobs), (SELECT coalesce(sum(size), 0) FROM blobs)"
     )
     return Contents(*(int(value) for value in row)) if row is not None else Contents(0, 0, 0, 0)
+
+
+def hand_back_jobs(tx: Writing) -> None:
+    """Queue the jobs that were being done when the backup was made: who was doing them has no part in the copy."""
+    tx.run(
+        "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, attempts = attempts - 1 "
+        "WHERE state = 'running'"
+    )
 
 
 def named_blobs(database: Database) -> Iterator[tuple[str, int]]:

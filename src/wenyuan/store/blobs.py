@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -103,10 +104,11 @@ class BlobDirectory:
         blob.path.unlink(missing_ok=True)
 
     def forget_unused(self, tx: Writing, sha256: str) -> bool:
-        """Delete bytes that no revision names any more; True when they are gone."""
+        """Delete bytes that no revision names any more, nor a file inside of one; True when they are gone."""
         gone = tx.run(
             "DELETE FROM blobs WHERE sha256 = :sha256 "
-            "AND NOT EXISTS (SELECT 1 FROM revisions WHERE blob_sha256 = :sha256)",
+            "AND NOT EXISTS (SELECT 1 FROM revisions WHERE blob_sha256 = :sha256) "
+            "AND NOT EXISTS (SELECT 1 FROM members WHERE members.sha256 = :sha256)",
             {"sha256": sha256},
         )
         if gone:
@@ -141,27 +143,61 @@ class BlobDirectory:
         """Delete files that have been under a temporary name for so long, and return how many there were."""
         return sum(_forget_old(path, older_than_seconds) for path in self.incoming())
 
+    def writer(self, name: str, limit: int) -> BlobWriter:
+        """A new staged file for the bytes of something called `name`. Raises `DiskFull` or `LibraryReadOnly`."""
+        return BlobWriter(self._root, self._incoming, name, limit)
+
     def _copy(self, pieces: Iterator[bytes], name: str, limit: int) -> StagedBlob:
-        digest = hashlib.sha256()
-        size = 0
-        path: Path | None = None
+        writer = self.writer(name, limit)
         try:
-            handle, temporary = tempfile.mkstemp(dir=self._incoming)
-            path = Path(temporary)
-            with os.fdopen(handle, "wb") as target:
-                for piece in pieces:
-                    size += len(piece)
-                    if size > limit:
-                        raise FileTooLarge(name=name, size=f"more than {limit}", limit=limit)
-                    digest.update(piece)
-                    target.write(piece)
-            return StagedBlob(digest.hexdigest(), size, path)
-        except OSError as error:
-            _discard(path)
-            raise _library_error(error, self._root) from error
+            for piece in pieces:
+                writer.write(piece)
+            return writer.finish()
         except BaseException:
-            _discard(path)
+            writer.discard()
             raise
+
+
+class BlobWriter:
+    """A file that is being staged piece by piece: `finish` it or `discard` it."""
+
+    def __init__(self, root: Path, incoming: Path, name: str, limit: int) -> None:
+        self._root = root
+        self._name = name
+        self._limit = limit
+        self._digest = hashlib.sha256()
+        self._size = 0
+        try:
+            handle, temporary = tempfile.mkstemp(dir=incoming)
+        except OSError as error:
+            raise _library_error(error, root) from error
+        self._path = Path(temporary)
+        self._file = os.fdopen(handle, "wb")
+
+    def write(self, piece: bytes) -> None:
+        """Raises `FileTooLarge`, `DiskFull` or `LibraryReadOnly`."""
+        self._size += len(piece)
+        if self._size > self._limit:
+            raise FileTooLarge(name=self._name, size=f"more than {self._limit}", limit=self._limit)
+        self._digest.update(piece)
+        try:
+            self._file.write(piece)
+        except OSError as error:
+            raise _library_error(error, self._root) from error
+
+    def finish(self) -> StagedBlob:
+        """Raises `DiskFull` or `LibraryReadOnly`."""
+        try:
+            self._file.close()
+        except OSError as error:
+            raise _library_error(error, self._root) from error
+        return StagedBlob(self._digest.hexdigest(), self._size, self._path)
+
+    def discard(self) -> None:
+        # What could not be written any more goes with the file.
+        with suppress(OSError):
+            self._file.close()
+        self._path.unlink(missing_ok=True)
 
 
 def unnamed(tx: Reading, sha256s: Sequence[str]) -> list[str]:
@@ -197,11 +233,6 @@ def _read(source: Path) -> Iterator[bytes]:
         raise FileVanished(path=source) from error
     except OSError as error:
         raise FileUnreadable(path=source, reason=error.strerror or str(error)) from error
-
-
-def _discard(path: Path | None) -> None:
-    if path is not None:
-        path.unlink(missing_ok=True)
 
 
 def _sync(path: Path) -> None:

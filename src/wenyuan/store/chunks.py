@@ -18,8 +18,8 @@ from functools import lru_cache
 from wenyuan.language.question_dates import ANY_YEAR
 from wenyuan.store import fields
 from wenyuan.store.database import Reading, Row, Writing
-from wenyuan.store.rows import from_json, to_json
-from wenyuan.types import Anchor, Chunk, DateSpan, Key, KeyKind, Passage, Scope
+from wenyuan.store.rows import anchor_from, anchor_to_json, to_json
+from wenyuan.types import Chunk, DateSpan, Key, KeyKind, Passage, Scope
 
 _LIVE = (
     "c.enabled = 1 AND d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id "
@@ -99,7 +99,7 @@ def stage_chunks(tx: Writing, revision_id: str, chunks: Sequence[tuple[Chunk, by
                 "characters": len(chunk.text),
                 "start": chunk.start,
                 "end": chunk.end,
-                "anchor": to_json(chunk.anchor),
+                "anchor": anchor_to_json(chunk.anchor),
                 "heading_path": paths[chunk.heading_path],
                 "context": chunk.context,
                 "input_hash": input_hash,
@@ -323,7 +323,7 @@ def _chunk(row: Row) -> Chunk:
         text=row[2],
         start=row[3],
         end=row[4],
-        anchor=from_json(Anchor, row[5]),
+        anchor=anchor_from(row[5]),
         heading_path=_heading_path(row[6]),
         context=row[7],
     )

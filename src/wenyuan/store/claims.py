@@ -77,8 +77,10 @@ def _open_gates(tx: Reading, bounds: Mapping[str, int]) -> set[str]:
     gates = {str(row[0]) for row in tx.all(_GATES)}
     if gates <= {""}:
         return gates
+    # A worker does the jobs that it took together one after the other, or as one.
     rows = tx.all(
-        "SELECT gate, count(*) FROM jobs WHERE state = 'running' AND lease_until > :now GROUP BY gate", {"now": tx.now}
+        "SELECT gate, count(DISTINCT worker) FROM jobs WHERE state = 'running' AND lease_until > :now GROUP BY gate",
+        {"now": tx.now},
     )
     full = {gate for gate, running in rows if running >= bounds.get(gate, running + 1)}
     return gates - full - limits.closed(tx).keys()

@@ -16,8 +16,10 @@ from wenyuan.types import ChunkingConfig, Document, Facts, Given, Notice, Proble
 _REVISION = (
     "r.id, r.document_id, r.number, r.blob_sha256, r.size, r.state, r.stage, r.media_type, r.encoding, r.title, "
     "r.language, r.metadata, r.notices, r.chunk_count, r.text_length, r.problem, r.created_at, r.published_at, "
-    "r.staged_by, r.given"
+    "r.staged_by, r.given, r.quality, r.is_doubtful, r.member_count"
 )
+_DOCUMENT_WIDTH = DOCUMENT_COLUMNS.count(",") + 1
+_RECORD_WIDTH = _DOCUMENT_WIDTH + _REVISION.count(",") + 1
 _LATEST = "r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = r.document_id)"
 _FIND = (
     f"SELECT {DOCUMENT_COLUMNS}, {_REVISION} FROM documents AS d JOIN revisions AS r ON r.document_id = d.id "
@@ -90,15 +92,17 @@ def by_ids(tx: Reading, document_ids: Sequence[str]) -> list[DocumentRecord]:
 def add_document(tx: Writing, document: Document) -> None:
     tx.run(
         "INSERT INTO documents (id, knowledge_base_id, owner, source, name, enabled, blocked_reason, "
-        "serving_revision_id, created_at, updated_at, source_id) VALUES (:id, :knowledge_base_id, :owner, :source, "
-        ":name, 1, :blocked_reason, NULL, :now, :now, :source_id)",
+        "serving_revision_id, created_at, updated_at, source_id, parent_id) VALUES (:id, :knowledge_base_id, :owner, "
+        ":source, :name, :enabled, :blocked_reason, NULL, :now, :now, :source_id, :parent_id)",
         {
             "id": document.id,
             "knowledge_base_id": document.knowledge_base_id,
             "owner": document.owner,
             "source": document.source,
             "name": document.name,
+            "enabled": int(document.enabled),
             "source_id": document.source_id,
+            "parent_id": document.parent_id,
             "blocked_reason": document.blocked_reason,
             "now": tx.now,
         },
@@ -147,8 +151,14 @@ def revision(tx: Reading, revision_id: str) -> tuple[Document, Revision, Chunkin
     if row is None:
         return None
     record = _record(row)
-    document = record.document if row[32] is None else replace(record.document, knowledge_base_id=row[32])
-    return document, record.latest, ChunkingConfig(**json.loads(row[31]))
+    document = record.document if row[-1] is None else replace(record.document, knowledge_base_id=row[-1])
+    return document, record.latest, ChunkingConfig(**json.loads(row[-2]))
+
+
+def text_length(tx: Reading, revision_id: str) -> int:
+    """How many characters a revision has, as far as it was read to its end."""
+    row = tx.first("SELECT text_length FROM revisions WHERE id = :id", {"id": revision_id})
+    return int(row[0]) if row is not None else 0
 
 
 def is_unpublished(tx: Reading, revision_id: str) -> bool:
@@ -198,7 +208,15 @@ def publish(
 
 
 def record_read(
-    tx: Writing, revision_id: str, facts: Facts, notices: tuple[Notice, ...], chunk_count: int, text_length: int
+    tx: Writing,
+    revision_id: str,
+    facts: Facts,
+    notices: tuple[Notice, ...],
+    chunk_count: int,
+    text_length: int,
+    *,
+    is_doubtful: bool = False,
+    member_count: int = -1,
 ) -> None:
     """Record what is known of a revision that was read to its end; it may be served from now on."""
     parameters: dict[str, Any] = {
@@ -212,13 +230,28 @@ def record_read(
         "notices": to_json(notices),
         "chunk_count": chunk_count,
         "text_length": text_length,
+        "quality": to_json(facts.quality),
+        "is_doubtful": int(is_doubtful),
+        "member_count": member_count,
     }
     tx.run(
         "UPDATE revisions SET stage = :stage, problem = NULL, media_type = :media_type, "
         "encoding = :encoding, title = :title, language = :language, metadata = :metadata, notices = :notices, "
-        "chunk_count = :chunk_count, text_length = :text_length WHERE id = :id",
+        "chunk_count = :chunk_count, text_length = :text_length, quality = :quality, is_doubtful = :is_doubtful, "
+        "member_count = :member_count WHERE id = :id",
         parameters,
     )
+
+
+def add_notice(tx: Writing, revision_id: str, notice: Notice) -> None:
+    """Tell one thing more of a revision; what it was told of under the same code goes."""
+    row = tx.first("SELECT notices FROM revisions WHERE id = :id", {"id": revision_id})
+    if row is not None:
+        others = [one for one in notices_from(row[0]) if one.code != notice.code]
+        tx.run(
+            "UPDATE revisions SET notices = :notices WHERE id = :id",
+            {"id": revision_id, "notices": to_json([*others, notice])},
+        )
 
 
 def serve(tx: Writing, revision_id: str, *, without_vectors: bool = False) -> list[str]:
@@ -290,7 +323,8 @@ def rename(tx: Writing, document: Document, source: str, name: str) -> bool:
 
 
 def hide(tx: Writing, document_id: str, knowledge_base_id: str) -> list[str]:
-    """Delete a document from everyone's sight and return its revisions, to be purged."""
+    """Delete a document from everyone's sight, forget its password, and return its revisions, to be purged."""
+    tx.run("DELETE FROM file_passwords WHERE document_id = :id", {"id": document_id})
     tx.run(
         "UPDATE documents SET deleted_at = :now, serving_revision_id = NULL, updated_at = :now WHERE id = :id",
         {"id": document_id, "now": tx.now},
@@ -308,7 +342,7 @@ def unfinished_revisions(tx: Reading, document_id: str) -> list[str]:
 
 
 def _record(row: Row) -> DocumentRecord:
-    return DocumentRecord(document_from(row[:11]), _revision(row[11:31]))
+    return DocumentRecord(document_from(row[:_DOCUMENT_WIDTH]), _revision(row[_DOCUMENT_WIDTH:_RECORD_WIDTH]))
 
 
 def _revision(row: Row) -> Revision:
@@ -333,4 +367,7 @@ def _revision(row: Row) -> Revision:
         published_at=row[17],
         staged_by=row[18],
         given=from_json(Given, row[19]),
+        quality=json.loads(row[20]),
+        is_doubtful=bool(row[21]),
+        member_count=row[22],
     )

@@ -14,7 +14,7 @@ _ROWS_AT_ONCE = 256
 _REVISION = (
     "r.id, r.number, CASE WHEN d.serving_revision_id = r.id THEN 1 ELSE 0 END, r.blob_sha256, r.size, r.state, "
     "r.media_type, r.encoding, r.title, r.language, r.metadata, r.notices, r.chunking, r.given, r.staged_by, "
-    "r.problem, r.created_at, r.published_at, r.chunk_count, r.text_length"
+    "r.problem, r.created_at, r.published_at, r.chunk_count, r.text_length, r.quality"
 )
 
 
@@ -27,6 +27,7 @@ class StoredDocument:
     blocked_reason: str
     created_at: int
     updated_at: int
+    parent_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class StoredRevision:
     published_at: int | None
     chunk_count: int
     text_length: int
+    quality: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +73,15 @@ class StoredChunk:
 
 
 def documents(tx: Reading, knowledge_base_id: str) -> Iterator[StoredDocument]:
-    """Living documents, by their sources."""
+    """Living documents, by their sources: what a file lies in comes before it."""
     after = ""
     while rows := tx.all(
-        "SELECT id, source, name, enabled, blocked_reason, created_at, updated_at FROM documents "
+        "SELECT id, source, name, enabled, blocked_reason, created_at, updated_at, parent_id FROM documents "
         "WHERE knowledge_base_id = :id AND deleted_at IS NULL AND source > :after ORDER BY source LIMIT :limit",
         {"id": knowledge_base_id, "after": after, "limit": _DOCUMENTS_AT_ONCE},
     ):
         for row in rows:
-            yield StoredDocument(row[0], row[1], row[2], bool(row[3]), row[4], row[5], row[6])
+            yield StoredDocument(row[0], row[1], row[2], bool(row[3]), *row[4:])
         after = rows[-1][1]
 
 

@@ -31,6 +31,7 @@ class NewDocument:
     blocked_reason: str
     created_at: int
     updated_at: int
+    parent_id: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,7 @@ class NewRevision:
     published_at: int | None
     chunk_count: int
     text_length: int
+    is_doubtful: bool = False
 
 
 def begin(tx: Writing, knowledge_base: KnowledgeBase, job_id: str, priority: int, worker: str, lease_ms: int) -> Lease:
@@ -97,8 +99,8 @@ def add_documents(tx: Writing, documents: Iterable[NewDocument]) -> None:
     now = tx.now
     tx.run_many(
         "INSERT INTO documents (id, knowledge_base_id, owner, source, name, enabled, blocked_reason, "
-        "serving_revision_id, created_at, updated_at, deleted_at) VALUES (:id, :knowledge_base_id, :owner, :source, "
-        ":name, :enabled, :blocked_reason, NULL, :created_at, :updated_at, :now)",
+        "serving_revision_id, created_at, updated_at, deleted_at, parent_id) VALUES (:id, :knowledge_base_id, :owner, "
+        ":source, :name, :enabled, :blocked_reason, NULL, :created_at, :updated_at, :now, :parent_id)",
         (
             {
                 "id": one.id,
@@ -110,6 +112,7 @@ def add_documents(tx: Writing, documents: Iterable[NewDocument]) -> None:
                 "blocked_reason": one.blocked_reason,
                 "created_at": one.created_at,
                 "updated_at": one.updated_at,
+                "parent_id": one.parent_id,
                 "now": now,
             }
             for one in documents
@@ -121,9 +124,9 @@ def add_revisions(tx: Writing, revisions: Iterable[NewRevision]) -> None:
     tx.run_many(
         "INSERT INTO revisions (id, document_id, owner, number, blob_sha256, size, state, stage, media_type, encoding, "
         "title, language, metadata, notices, chunking, given, staged_by, problem, chunk_count, text_length, "
-        "created_at, published_at) VALUES (:id, :document_id, :owner, :number, :sha256, :size, :state, :state, "
-        ":media_type, :encoding, :title, :language, :metadata, :notices, :chunking, :given, :staged_by, :problem, "
-        ":chunk_count, :text_length, :created_at, :published_at)",
+        "created_at, published_at, quality, is_doubtful) VALUES (:id, :document_id, :owner, :number, :sha256, :size, "
+        ":state, :state, :media_type, :encoding, :title, :language, :metadata, :notices, :chunking, :given, "
+        ":staged_by, :problem, :chunk_count, :text_length, :created_at, :published_at, :quality, :is_doubtful)",
         (
             {
                 "id": one.id,
@@ -147,6 +150,8 @@ def add_revisions(tx: Writing, revisions: Iterable[NewRevision]) -> None:
                 "text_length": one.text_length,
                 "created_at": one.created_at,
                 "published_at": one.published_at,
+                "quality": to_json(one.facts.quality),
+                "is_doubtful": int(one.is_doubtful),
             }
             for one in revisions
         ),

@@ -15,6 +15,7 @@ class Standing:
     failed: bool = False
     blocked: bool = False
     disabled: bool = False
+    doubtful: bool = False
 
     @property
     def is_any(self) -> bool:
@@ -28,7 +29,7 @@ def page(tx: Reading, knowledge_base_id: str, standing: Standing, after: str, li
         "AND d.deleted_at IS NULL AND d.id > :after AND r.document_id = d.id "
         "AND r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = d.id) "
         "AND (CAST(:state AS TEXT) = '' OR r.state = :state) AND (:blocked = 0 OR d.blocked_reason <> '') "
-        "AND (:disabled = 0 OR d.enabled = 0) "
+        "AND (:disabled = 0 OR d.enabled = 0) AND (:doubtful = 0 OR r.is_doubtful = 1) "
         "AND (:failed = 0 OR r.state = 'failed' OR EXISTS (SELECT 1 FROM revision_indexes AS x "
         "JOIN index_generations AS g ON g.id = x.generation_id AND g.kind = 'vector' AND g.state = 'active' "
         "WHERE x.revision_id = d.serving_revision_id AND x.state = 'failed')) ORDER BY d.id LIMIT :limit",
@@ -39,6 +40,7 @@ def page(tx: Reading, knowledge_base_id: str, standing: Standing, after: str, li
             "blocked": int(standing.blocked),
             "disabled": int(standing.disabled),
             "failed": int(standing.failed),
+            "doubtful": int(standing.doubtful),
             "limit": limit,
         },
     )

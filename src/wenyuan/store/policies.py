@@ -73,11 +73,12 @@ def set_blocked(tx: Writing, knowledge_base_id: str, reasons: Sequence[tuple[str
 
 
 def twin(tx: Reading, knowledge_base_id: str, sha256: str) -> tuple[str, str] | None:
-    """The id and source of the oldest live document whose newest file has these bytes."""
+    """The id and source of the oldest live document whose newest file has these bytes, and lies in no other."""
     row = tx.first(
         "SELECT d.id, d.source FROM revisions AS r CROSS JOIN documents AS d WHERE r.blob_sha256 = :sha256 "
         "AND d.id = r.document_id AND d.knowledge_base_id = :knowledge_base_id AND d.deleted_at IS NULL "
-        "AND r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = d.id) ORDER BY d.id LIMIT 1",
+        "AND d.parent_id = '' AND r.number = (SELECT max(x.number) FROM revisions AS x WHERE x.document_id = d.id) "
+        "ORDER BY d.id LIMIT 1",
         {"knowledge_base_id": knowledge_base_id, "sha256": sha256},
     )
     return (str(row[0]), str(row[1])) if row is not None else None

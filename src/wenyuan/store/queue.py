@@ -298,17 +298,24 @@ def find(tx: Reading, principal: str, job_id: str) -> Job:
     return job_from(row)
 
 
-def listed(tx: Reading, principal: str, *, only_live: bool, limit: int) -> list[Job]:
-    """Jobs, live ones first in the order they will be done, then ended ones, newest first."""
-    parameters = {"principal": principal, "limit": limit}
+def listed(
+    tx: Reading, principal: str, *, only_live: bool, limit: int, bases: Sequence[str] | None = None
+) -> list[Job]:
+    """Jobs, live ones first in the order they will be done, then ended ones, newest first.
+
+    Only those of the knowledge bases with the ids `bases`, if they are given.
+    """
+    parameters = {"principal": principal, "limit": limit, "any": int(bases is None), "bases": json.dumps(bases or ())}
     rows = tx.all(
         f"SELECT {COLUMNS} FROM jobs WHERE owner = :principal AND {IS_LIVE} "
+        "AND (:any = 1 OR knowledge_base_id IN (SELECT value FROM json_each(:bases))) "
         "ORDER BY CASE state WHEN 'running' THEN 0 WHEN 'queued' THEN 1 ELSE 2 END, priority, turn, id LIMIT :limit",
         parameters,
     )
     if not only_live:
         rows += tx.all(
             f"SELECT {COLUMNS} FROM jobs WHERE owner = :principal AND finished_at IS NOT NULL "
+            "AND (:any = 1 OR knowledge_base_id IN (SELECT value FROM json_each(:bases))) "
             "ORDER BY finished_at DESC, id LIMIT :limit",
             parameters,
         )

@@ -27,13 +27,17 @@ from wenyuan.types.keeping import ReadyWhen as ReadyWhen
 from wenyuan.types.keeping import Revision as Revision
 from wenyuan.types.keeping import RevisionState as RevisionState
 from wenyuan.types.keeping import SemanticState as SemanticState
+from wenyuan.types.reading import ANCHOR_KINDS as ANCHOR_KINDS
 from wenyuan.types.reading import Anchor as Anchor
+from wenyuan.types.reading import AnchorKind as AnchorKind
 from wenyuan.types.reading import Block as Block
 from wenyuan.types.reading import BlockKind as BlockKind
+from wenyuan.types.reading import Box as Box
 from wenyuan.types.reading import Chunk as Chunk
 from wenyuan.types.reading import Facts as Facts
 from wenyuan.types.reading import Given as Given
 from wenyuan.types.reading import JsonObject as JsonObject
+from wenyuan.types.reading import Member as Member
 from wenyuan.types.reading import Notice as Notice
 from wenyuan.types.reading import Problem as Problem
 from wenyuan.types.reading import ReadEvent as ReadEvent

@@ -85,6 +85,8 @@ class Document:
     """The folder or page that is kept in step and brought it; empty for what a person added."""
     blocked_reason: str = ""
     """Why it may not be found now, such as `policy: type`; empty where it may."""
+    parent_id: str = ""
+    """The document of the file that its own file lies in; empty where it lies in none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,12 @@ class Revision:
     staged_by: str = ""
     """The program whose reading of the file is stored; a newer one reads it anew."""
     given: Given = field(default_factory=Given)
+    quality: JsonObject = field(default_factory=dict)
+    """What is known of how its file was read, as `rules/quality.py` names it."""
+    is_doubtful: bool = False
+    """Whether a person should look at how it was read."""
+    member_count: int = -1
+    """How many files its file holds that are documents of their own; -1 where its reader was not asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +191,7 @@ class IndexGeneration:
     created_at: int
 
 
-JobKind = Literal["ingest", "embed", "publish", "reread", "rebuild", "fetch", "purge", "import"]
+JobKind = Literal["ingest", "embed", "publish", "reread", "rebuild", "fetch", "purge", "import", "unpack"]
 JobState = Literal["queued", "running", "waiting", "done", "failed", "cancelled"]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, get_args
 
 JsonObject = Mapping[str, Any]
 
@@ -28,18 +28,41 @@ class Notice:
     message: str
 
 
+class Box(NamedTuple):
+    """A rectangle on a page, slide or picture, as it is shown: turned the way its file says.
+
+    The page counts from 1. Distances are from its top left corner: points (1/72 inch) on pages and
+    slides, pixels on pictures.
+    """
+
+    page: int
+    left: int
+    top: int
+    right: int
+    bottom: int
+
+
+AnchorKind = Literal["lines", "page", "slide", "cells", "paragraph", "chapter", "message", "cell"]
+"""What an anchor counts: `cells` are rows of a sheet, a `cell` is one of a notebook, a `message` one of a mailbox."""
+
+ANCHOR_KINDS: tuple[AnchorKind, ...] = get_args(AnchorKind)
+
+
 @dataclass(frozen=True, slots=True)
 class Anchor:
     """The way back to the place: where a passage stands in its source file.
 
     `first` and `last` are 1-based and inclusive and count what `kind` names; `name` holds a
-    sheet, chapter or message part where the format has one.
+    sheet, chapter or message part where the format has one. `columns` are the first and last column
+    of `cells`, and `boxes` where on its pages, slides or pictures the passage is seen.
     """
 
-    kind: Literal["lines", "page", "slide", "cells", "paragraph", "chapter"]
+    kind: AnchorKind
     first: int
     last: int
     name: str = ""
+    columns: tuple[int, int] | None = None
+    boxes: tuple[Box, ...] = ()
 
 
 BlockKind = Literal["heading", "paragraph", "list", "table", "code", "caption", "page-break"]
@@ -66,16 +89,37 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What a reader found out about a whole file."""
+    """What a reader found out about a whole file.
+
+    `metadata` is what the file says of itself (author, dates, subject) and is searched. `quality` is
+    what its reader has counted (pages, pages without text, sheets), from which a person sees
+    whether it was read well.
+    """
 
     media_type: str
     encoding: str = ""
     title: str = ""
     language: str = ""
     metadata: JsonObject = field(default_factory=dict)
+    quality: JsonObject = field(default_factory=dict)
 
 
-ReadEvent = Block | Facts | Notice
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A piece of a file inside of the file being read: what a message carries, what an archive holds.
+
+    The pieces of one file come one after the other, with no event between them; `is_last` ends it.
+    `path` is its path inside, parts separated by `/`; `media_type` is what its container says it is,
+    empty where that says nothing. The file becomes a document of its own.
+    """
+
+    path: str
+    data: bytes
+    media_type: str = ""
+    is_last: bool = True
+
+
+ReadEvent = Block | Facts | Notice | Member
 """What a parser yields, in any order; of several Facts the last one stands."""
 
 

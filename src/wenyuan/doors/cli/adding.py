@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from wenyuan.doors.cli.passwords import read_password
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
 from wenyuan.errors import DocumentNotFound, InvalidValue
@@ -58,6 +59,7 @@ def add(
     meta: list[str] | None = None,
     name: str | None = None,
     allow_private: bool = False,
+    password_file: str | None = None,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
     session: Given,
 ) -> int:
@@ -80,12 +82,16 @@ def add(
         What to call the text from standard input; the same name again replaces it.
     allow_private
         Fetch pages even from your own network.
+    password_file
+        File whose first line is the password of the files that are named; `-` reads it from standard input, or asks.
+        It is kept in the library, to read them again.
     wait
         Read and embed the files now (the default), or leave that to `wenyuan worker`.
     """
     text = _standard_input(name) if paths == (STANDARD_INPUT,) else ""
     if name is not None and paths != (STANDARD_INPUT,):
         raise InvalidValue(what="--name", value=name, reason="it is for the text from standard input, `add -`")
+    password = read_password(password_file, session.say("password.ask"))
     with session.open(create=True) as library:
         watch = Watching(session)
         try:
@@ -105,6 +111,7 @@ def add(
                         watch=watch,
                         on_received=lambda one: watch.received() if one.outcome not in (None, "unchanged") else None,
                         allow_private=allow_private,
+                        password=password,
                     )
                     received, passed_over = list(report.received), dict(report.passed_over)
         except KeyboardInterrupt:

@@ -13,6 +13,7 @@ from wenyuan.doors.cli.backing_up import backup, restore
 from wenyuan.doors.cli.explaining import explain
 from wenyuan.doors.cli.help_pages import HelpPages
 from wenyuan.doors.cli.preview import preview
+from wenyuan.doors.cli.serving import serve
 from wenyuan.doors.cli.session import new_session
 from wenyuan.doors.cli.sources import sync, watch
 from wenyuan.doors.cli.upkeep import check, doctor, migrate
@@ -30,6 +31,7 @@ _COMMANDS: tuple[Callable[..., int], ...] = (
     explain,
     preview,
     worker,
+    serve,
     check,
     doctor,
     backup,
@@ -45,6 +47,7 @@ _GROUPS = {
     "jobs": "wenyuan.doors.cli.jobs:commands",
     "sessions": "wenyuan.doors.cli.sessions:commands",
     "eval": "wenyuan.doors.cli.evaluating:commands",
+    "keys": "wenyuan.doors.cli.keys:commands",
 }
 _GROUP_HELP = {
     "kb": "Knowledge bases: documents that are searched together, cut and embedded alike.",
@@ -52,6 +55,7 @@ _GROUP_HELP = {
     "sources": "Sources: folders and pages that a knowledge base keeps in step with.",
     "jobs": "Jobs: what is being done, what waits, and what went wrong.",
     "sessions": "Sessions: conversations, and files that belong to one of them alone.",
+    "keys": "Keys: what programs and people elsewhere open the library with.",
     "eval": "Evaluation: questions with known answers, asked and measured again and again.",
 }
 
@@ -92,8 +96,8 @@ def application(after_delimiter: Sequence[str] = ()) -> App:
         json
             Write one JSON document to standard output, and nothing else.
         """
-        if tokens[:1] == ("add",):
-            # A hyphen alone is taken for an unfinished option before a command sees it.
+        # A hyphen alone is taken for an unfinished option before a command sees it.
+        if tokens[:1] == ("add",) or "--password-file" in tokens:
             tokens = tuple(STANDARD_INPUT if token == "-" else token for token in tokens)
         delimited = ("--", *after_delimiter) if after_delimiter else ()
         command, bound, ignored = app.parse_args([*tokens, *delimited], exit_on_error=False, print_error=False)

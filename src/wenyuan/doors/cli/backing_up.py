@@ -64,6 +64,8 @@ def _show_backup(session: Session, made: BackupReport) -> None:
         whole=True,
     )
     out.line(say("backup.copied", files=made.copied_files, size=size(made.copied_bytes)))
+    if made.passwords:
+        out.line((say("note"), "bold yellow"), say("backup.passwords", n=made.passwords))
     if made.missing:
         out.line((say("note"), "bold yellow"), say("backup.missing", n=len(made.missing)))
     for finding in made.findings:

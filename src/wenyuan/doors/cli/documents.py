@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
@@ -22,6 +23,7 @@ from wenyuan.doors.cli.documents_changing import (
 )
 from wenyuan.doors.cli.output import as_json
 from wenyuan.doors.cli.session import OK, Given, Session
+from wenyuan.errors import InvalidValue
 
 if TYPE_CHECKING:
     from wenyuan.runtime.documents import DocumentView
@@ -40,6 +42,7 @@ def show_all(
     failed: Annotated[bool, Parameter(negative="")] = False,
     blocked: Annotated[bool, Parameter(negative="")] = False,
     disabled: Annotated[bool, Parameter(negative="")] = False,
+    doubtful: Annotated[bool, Parameter(negative="")] = False,
     after: str = "",
     limit: int = 0,
     paths: bool = False,
@@ -59,6 +62,8 @@ def show_all(
         Only those that the policy of the knowledge base keeps out of every search.
     disabled
         Only those that are switched off.
+    doubtful
+        Only those that may not have been read well, so that a person should look.
     after
         Go on behind the document with this id.
     limit
@@ -66,7 +71,7 @@ def show_all(
     paths
         Show where each was added from; without this, only where several have the same name.
     """
-    how = {"state": state or "", "failed": failed, "blocked": blocked, "disabled": disabled}
+    how = {"state": state or "", "failed": failed, "blocked": blocked, "disabled": disabled, "doubtful": doubtful}
     with session.open() as library:
         views = list(islice(_all(library, kb, after, how), limit + 1 if limit > 0 else None))
     more = views[limit - 1].document.id if 0 < limit < len(views) else ""
@@ -98,18 +103,40 @@ def show(document: str, /, *, session: Given) -> int:
 
 
 @commands.command(name="open")
-def open_place(citation: str, /, *, session: Given) -> int:
+def open_place(citation: str, /, *, image: Path | None = None, scale: float = 2.0, session: Given) -> int:
     """Show a cited passage where it stands, with the text around it.
 
     Parameters
     ----------
     citation
         Id of a passage, as a search prints it.
+    image
+        Write its page as a picture (PNG) to this file, the passage lit: for PDF files and pictures.
+    scale
+        How many pixels of that picture a point of the page takes (72 points are an inch).
     """
     with session.open() as library:
         place = library.documents.open(citation)
-    session.show(place, lambda: show_place(session, place))
+        picture = library.documents.picture(citation, scale) if image is not None else None
+    if image is None or picture is None:
+        session.show(place, lambda: show_place(session, place))
+        return OK
+    _write(image, picture.png)
+    shown = {**as_json(place), "image": str(image), "page": picture.page}
+
+    def render() -> None:
+        show_place(session, place)
+        session.out.line(session.say("docs.picture", page=picture.page), (str(image), "bold"), whole=True)
+
+    session.show(shown, render)
     return OK
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise InvalidValue(what="--image", value=str(path), reason=error.strerror or str(error)) from error
 
 
 @commands.command

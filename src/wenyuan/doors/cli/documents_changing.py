@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from wenyuan.doors.cli.adding import show_interrupted
 from wenyuan.doors.cli.document_pages import show_one
 from wenyuan.doors.cli.output import as_json
+from wenyuan.doors.cli.passwords import read_password
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
 from wenyuan.errors import InvalidValue
@@ -75,6 +76,7 @@ def retry(
     *,
     failed: Annotated[bool, Parameter(negative="")] = False,
     kb: str | None = None,
+    password_file: str | None = None,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
     session: Given,
 ) -> int:
@@ -88,15 +90,21 @@ def retry(
         Retry everything in the knowledge base that has failed.
     kb
         Name or id of the knowledge base, with --failed; else the default one.
+    password_file
+        File whose first line is the password of the document's file; `-` reads it from standard input, or asks.
+        It is kept in the library, to read the file again.
     wait
         Do the work now (the default), or leave it to `wenyuan worker`.
     """
     if failed == (document is not None):
         raise InvalidValue(what="docs retry", value=document or "", reason="name one document, or give --failed")
+    if failed and password_file is not None:
+        raise InvalidValue(what="--password-file", value=password_file, reason="it is for one document")
+    password = read_password(password_file, session.say("password.ask"))
     with session.open() as library:
         if document is None:
             return _retry_failed(session, library, kb, wait=wait)
-        view = library.documents.retry(document)
+        view = library.documents.retry(document, password=password)
         if not _done(session, library, wait=wait):
             return INTERRUPTED
         view = library.documents.show(view.document.id)

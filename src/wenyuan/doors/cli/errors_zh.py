@@ -53,6 +53,14 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "用 `wenyuan docs delete` 删除其中一个，再移动另一个。",
     ),
     "passage-not-found": ("{document} 没有第 {number} 个段落。", "`wenyuan docs chunks` 列出段落和编号。"),
+    "place-has-no-picture": (
+        "{name} 没有可以显示为图片的页面（{media_type}）。",
+        "不带 `--image` 的 `wenyuan docs open` 以文字显示该段落。",
+    ),
+    "part-of-document": (
+        "{document} 在 {parent} 里面，与它在一起。",
+        "请对 {parent} 这样做；`wenyuan docs disable` 可以让其中单个文件不参与回答。",
+    ),
     "citation-not-found": (
         "资料库里没有段落 {citation!r}。",
         "它可能已随文档删除；重新提问可得到新的引用。",
@@ -134,8 +142,28 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "file-binary": ("{name} 是二进制数据，不是文本。", "如果是文档，请导出为文本；如果不是，用 `--exclude` 排除。"),
     "file-malformed": ("{name} 不是有效的 {format}：{reason}。", "用生成它的程序打开并重新保存。"),
+    "file-over-limit": (
+        "{name} 含有 {what}，超过可读取的上限。",
+        "如果文件没有问题，请拆分它；很小却能解压出极多内容的文件，往往是恶意制作的。",
+    ),
+    "file-encrypted": (
+        "{name} 有密码保护。",
+        "把密码写进一个文件再给出：`wenyuan docs retry {name} --password-file 文件`。",
+    ),
+    "password-wrong": (
+        "为 {name} 给出的密码打不开它。",
+        "密码区分大小写。用 `wenyuan docs retry {name} --password-file 文件` 再试。",
+    ),
+    "format-too-old": (
+        "{name} 是 {format}，比 Wenyuan 能读取的格式更旧。",
+        "用 LibreOffice 或 Word 打开，另存为当前格式（.docx、.pptx、.xlsx），再添加。",
+    ),
     "encoding-unknown": ("无法识别 {name} 的文字编码。", "另存为 UTF-8 后重新添加。"),
     "no-text": ("已读取 {name}，但其中没有文字。", "看看这个文件：如果文字在图片里，需要先做文字识别。"),
+    "needs-ocr": (
+        "{name} 里只有文字的图片，而这里没有安装文字识别。",
+        "用 `pip install 'wenyuan[ocr]'` 安装（`reading.ocr` 不能设为 off），然后运行 `wenyuan docs retry {name}`。",
+    ),
     "parser-timeout": (
         "读取 {name} 超过 {seconds} 秒，已停止。",
         "拆分文件，或调高 wenyuan.toml 中的 `limits.parse_seconds`。",
@@ -220,6 +248,14 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "无法获取 {address!r}：{reason}。",
         "请给出 https://example.org/page 这样的网址，不带用户名或密码。",
     ),
+    "reader-refused": (
+        "远程阅读器 {reader} 没有转换 {name}：{reason}。",
+        "请看该服务的说明。若要改由本机读取，请从 wenyuan.toml 的 `types` 中去掉它的类型。",
+    ),
+    "reader-answer-invalid": (
+        "远程阅读器 {reader} 对 {name} 的回答无法使用：{reason}。",
+        "请检查 wenyuan.toml 中的 `kind` 和 `base_url` 与实际运行的服务相符，然后重试。",
+    ),
     "names-alike": ("{path} 的名称与旁边另一个文件读起来相同，只是编码不同。", "请重命名其中一个；另一个已收入。"),
     "source-missing": (
         "文件夹 {path} 不在：{reason}。没有删除任何内容。",
@@ -259,6 +295,50 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "磁盘可能有故障：请把备份写到另一块磁盘。原有的备份没有改动。",
     ),
     "backup-busy": ("另一个程序正在写入 {path}。", "等它完成，或另选一个位置。"),
+    # --- Over HTTP ---
+    "request-invalid": ("请求不合要求（{where}）：{reason}。", "`/api/v1/openapi.json` 说明每个请求的内容。"),
+    "route-not-found": ("{path} 没有内容。", "`/api/v1/openapi.json` 列出所有路径。"),
+    "method-not-allowed": ("{path} 不支持 {method}。", "`/api/v1/openapi.json` 列出每个路径的方法。"),
+    "body-too-large": ("请求超过 {limit} 字节。", "请分次发送；大段文本可以作为文件上传。"),
+    "body-too-slow": ("已有 {seconds} 秒没有收到请求的后续内容。", "请重新发送；没有保留任何内容。"),
+    "key-required": (
+        "访问这个资料库需要密钥。",
+        "请发送 `Authorization: Bearer 密钥`；`wenyuan keys create` 新建密钥。",
+    ),
+    "key-refused": ("密钥不存在、已过期或已吊销。", "`wenyuan keys list` 列出密钥；`wenyuan keys create` 新建密钥。"),
+    "permission-missing": (
+        "密钥 {key!r} 无权这样做：需要 {needed}。",
+        "请使用有权限的密钥；`wenyuan keys create` 新建密钥。",
+    ),
+    "origin-refused": ("{origin} 的网页不能使用这个服务。", "请打开服务自己的地址；程序不发送 Origin。"),
+    "host-refused": (
+        "这个服务不以 {host!r} 的名义应答。",
+        "请使用启动时的地址，或把这个名称加入 wenyuan.toml 的 `server.allowed_hosts`。",
+    ),
+    "access-key-not-found": ("没有密钥 {key!r}。", "`wenyuan keys list` 列出密钥和编号。"),
+    "access-key-exists": ("已有名为 {name!r} 的密钥。", "换一个名称，或用 `wenyuan keys revoke {name}` 吊销那个。"),
+    "repeat-differs": ("Idempotency-Key {key!r} 已用于另一个请求。", "每个新请求请使用新的值。"),
+    "repeat-too-early": ("使用 Idempotency-Key {key!r} 的第一个请求仍在处理。", "请稍后再问。"),
+    "range-invalid": ("范围 {range!r} 不在文件之内，文件有 {size} 字节。", "请只要求存在的字节，或不带 Range。"),
+    "too-many-requests": (
+        "这个密钥发出的请求过多。",
+        "请等 {retry_after} 秒；wenyuan.toml 的 `server.requests_per_minute` 设定上限。",
+    ),
+    "address-taken": ("另一个程序正在监听 {address}。", "停止它，或换一个端口：`wenyuan serve --port 端口号`。"),
+    "address-unusable": ("无法监听 {address}：{reason}。", "请使用本机的地址，例如 127.0.0.1，以及 1023 以上的端口。"),
+    "library-served": (
+        "{path} 的资料库已经在 {address} 提供服务。",
+        "请使用那个服务，或先停止它。命令和 `wenyuan worker` 可以与它同时运行。",
+    ),
+    "server-busy": (
+        "服务同时处理的请求已达上限。",
+        "请稍后再问；wenyuan.toml 的 `server.threads` 和 `server.waiting` 设定上限。",
+    ),
+    "request-timed-out": (
+        "{seconds} 秒之内没有完成。",
+        "请稍后再问，或一次少要一些；wenyuan.toml 的 `server.request_seconds` 设定上限。",
+    ),
+    "server-not-ready": ("服务尚未就绪：{reason}。", "请稍等；若一直如此，请查看服务的日志和 `wenyuan doctor`。"),
     # --- Between a worker and its job ---
     "lease-lost": ("任务 {job} 现在由另一个程序处理。", "无需操作：它会继续处理。"),
     "cancelled": ("任务已取消。", "`wenyuan docs retry` 从停下的地方重新开始。"),

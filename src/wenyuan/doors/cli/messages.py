@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wenyuan.doors.cli.messages_documents import ABOUT_DOCUMENTS
+from wenyuan.doors.cli.messages_serving import ABOUT_SERVING
 
 CATALOGUE: Mapping[str, tuple[str, str]] = {
     # --- Everywhere ---
@@ -152,6 +153,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "anchor.slide": ("slide{n:s} {span}", "第 {span} 张幻灯片"),
     "anchor.cells": ("row{n:s} {span}", "表格第 {span} 行"),
     "anchor.paragraph": ("paragraph{n:s} {span}", "第 {span} 段"),
+    "anchor.message": ("message{n:s} {span}", "第 {span} 封"),
+    "anchor.cell": ("cell{n:s} {span}", "第 {span} 个单元"),
     "anchor.chapter": ("chapter{n:s} {span}", "第 {span} 章"),
     "exactness.about": ("about it", "专讲此事"),
     "exactness.mentions": ("mentions it", "提到此事"),
@@ -202,6 +205,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "explain.matched": ("holds: ", "含有："),
     "explain.no-hits": ("None.", "无。"),
     **ABOUT_DOCUMENTS,
+    **ABOUT_SERVING,
     # --- Preview ---
     "preview.blocks": ("Blocks: ", "内容块："),
     "preview.chunks": (
@@ -218,6 +222,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "job.kind.ingest": ("read", "读取"),
     "job.kind.embed": ("embed", "生成向量"),
     "job.kind.reread": ("read again", "重新读取"),
+    "job.kind.unpack": ("unpack", "拆分"),
     "job.kind.publish": ("publish", "发布"),
     "job.kind.rebuild": ("rebuild", "重建"),
     "job.kind.fetch": ("fetch", "获取"),
@@ -237,6 +242,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "follow.left": ("{time} left", "还需 {time}"),
     "stage.queued": ("begun", "已开始"),
     "stage.reading": ("reading", "读取中"),
+    "stage.unpacking": ("unpacking", "拆分中"),
     "stage.embedding": ("embedding", "生成向量"),
     "stage.rereading": ("reading again", "重新读取"),
     "job.cancelling": ("being cancelled", "正在取消"),
@@ -327,6 +333,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "backup.copied": (
         "Of these files, {files} had to be copied ({size}).",
         "其中需要复制的文件有 {files} 个（{size}）。",
+    ),
+    "backup.passwords": (
+        "It holds the passwords of {n} file{n:s}, as the library does: keep it where only you can read it.",
+        "其中有 {n} 个文件的密码，与资料库一样：请存放在只有你能读取的地方。",
     ),
     "backup.missing": (
         "The library has lost the bytes of {n} file{n:s}; everything else is in the backup.",

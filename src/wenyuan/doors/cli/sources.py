@@ -162,6 +162,7 @@ def remove(source: str, /, *, keep_documents: bool = False, delete_documents: bo
 @commands.command(name="sync")
 def sync_group(
     *sources: str,
+    kb: str | None = None,
     dry_run: bool = False,
     allow_empty: Annotated[bool, Parameter(name=["--allow-empty", "--force"])] = False,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
@@ -172,7 +173,9 @@ def sync_group(
     Parameters
     ----------
     sources
-        Ids, folders or URLs; else all that are not paused.
+        Ids, folders or URLs; else all that are not paused. A folder that is no source yet becomes one.
+    kb
+        Knowledge base that such a folder is kept in step with; else the default one.
     dry_run
         Show what would happen, and change nothing.
     allow_empty
@@ -180,11 +183,12 @@ def sync_group(
     wait
         Read and embed now what was brought in (the default), or leave that to `wenyuan worker`.
     """
-    return sync(*sources, dry_run=dry_run, allow_empty=allow_empty, wait=wait, session=session)
+    return sync(*sources, kb=kb, dry_run=dry_run, allow_empty=allow_empty, wait=wait, session=session)
 
 
 def sync(
     *sources: str,
+    kb: str | None = None,
     dry_run: bool = False,
     allow_empty: Annotated[bool, Parameter(name=["--allow-empty", "--force"])] = False,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
@@ -197,7 +201,9 @@ def sync(
     Parameters
     ----------
     sources
-        Ids, folders or URLs; else all that are not paused.
+        Ids, folders or URLs; else all that are not paused. A folder that is no source yet becomes one.
+    kb
+        Knowledge base that such a folder is kept in step with; else the default one.
     dry_run
         Show what would happen, and change nothing.
     allow_empty
@@ -205,12 +211,15 @@ def sync(
     wait
         Read and embed now what was brought in (the default), or leave that to `wenyuan worker`.
     """
-    with session.open() as library:
-        return _synced(session, library, sources, dry_run=dry_run, allow_empty=allow_empty, wait=wait)
+    with session.open(create=bool(sources)) as library:
+        return _synced(session, library, sources, kb=kb, dry_run=dry_run, allow_empty=allow_empty, wait=wait)
 
 
 def watch(
-    *sources: str, work: Annotated[bool, Parameter(name="--work", negative="--no-work")] = True, session: Given
+    *sources: str,
+    kb: str | None = None,
+    work: Annotated[bool, Parameter(name="--work", negative="--no-work")] = True,
+    session: Given,
 ) -> int:
     """Follow folders, and bring in what changes, until Ctrl-C or SIGTERM.
 
@@ -219,19 +228,21 @@ def watch(
     Parameters
     ----------
     sources
-        Ids or folders; else all that are not paused.
+        Ids or folders; else all that are not paused. A folder that is no source yet becomes one.
+    kb
+        Knowledge base that such a folder is kept in step with; else the default one.
     work
         Also read and embed what was brought in (the default), or leave that to `wenyuan worker`.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
     # A request to end takes the way of Ctrl-C, which stops everything cleanly.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with session.open() as library:
+    with session.open(create=bool(sources)) as library:
         session.notes.line(session.say("watch.started"))
         try:
             with Watching(session) as progress:
                 library.sources.watch(
-                    *sources, work=work, on_report=lambda report: _tell(session, report), watch=progress
+                    *sources, kb=kb, work=work, on_report=lambda report: _tell(session, report), watch=progress
                 )
         except KeyboardInterrupt:
             show_interrupted(session, library)
@@ -240,13 +251,21 @@ def watch(
 
 
 def _synced(
-    session: Session, library: Library, sources: tuple[str, ...], *, dry_run: bool, allow_empty: bool, wait: bool
+    session: Session,
+    library: Library,
+    sources: tuple[str, ...],
+    *,
+    kb: str | None = None,
+    dry_run: bool,
+    allow_empty: bool,
+    wait: bool,
 ) -> int:
     progress = Watching(session)
     try:
         with progress:
             reports = library.sources.sync(
                 *sources,
+                kb=kb,
                 dry_run=dry_run,
                 allow_empty=allow_empty,
                 wait=wait,

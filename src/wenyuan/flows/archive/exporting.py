@@ -42,8 +42,8 @@ from wenyuan.store.backup_targets import translated
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Reading
 from wenyuan.store.exporting import StoredDocument, StoredRevision
-from wenyuan.store.rows import from_json, notices_from, problem_from
-from wenyuan.types import Anchor, Chunk, ChunkingConfig, Given, KnowledgeBase, ModelIdentity
+from wenyuan.store.rows import anchor_from, from_json, notices_from, problem_from
+from wenyuan.types import Chunk, ChunkingConfig, Given, KnowledgeBase, ModelIdentity
 
 _PART_BYTES = 4 << 20
 
@@ -111,6 +111,7 @@ class _Archive:
         self._base = base
         self._writer = ArchiveWriter(file, tools.now)
         self._files: set[str] = set()
+        self._numbers: dict[str, int] = {}
         self._parts: Counter[str] = Counter()
         self._held: dict[str, list[bytes]] = {kind: [] for kind in (DOCUMENTS, TEXTS, CHUNKS, VECTORS)}
         self._held_bytes = 0
@@ -163,7 +164,9 @@ class _Archive:
             document.updated_at,
             tuple(exporting.disabled_passages(self._tx, document.id)),
             tuple(archived),
+            self._numbers.get(document.parent_id),
         )
+        self._numbers[document.id] = number
         self._hold(DOCUMENTS, line(made.encoded()))
         for revision in stored:
             if revision.is_served:
@@ -194,6 +197,7 @@ class _Archive:
             published_at=revision.published_at if is_read else None,
             chunk_count=revision.chunk_count if is_read else 0,
             text_length=revision.text_length if is_read else 0,
+            quality=json.loads(revision.quality) if is_read else {},
         )
 
     def _write_file(self, sha256: str) -> bool:
@@ -218,7 +222,7 @@ class _Archive:
     def _write_chunks(self, number: int, revision: StoredRevision) -> None:
         for batch in exporting.chunks(self._tx, revision.id):
             for stored in batch:
-                anchor, headings = from_json(Anchor, stored.anchor), tuple(json.loads(stored.heading_path))
+                anchor, headings = anchor_from(stored.anchor), tuple(json.loads(stored.heading_path))
                 chunk = Chunk(stored.seq, stored.text, stored.start, stored.end, anchor, headings, stored.context)
                 archived = ArchivedChunk(number, revision.number, chunk, stored.enabled)
                 self._hold(CHUNKS, line(archived.encoded()), flush=False)

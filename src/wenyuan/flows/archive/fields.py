@@ -43,6 +43,13 @@ class Fields:
     def number_or_none(self, name: str) -> int | None:
         return None if self._value.get(name) is None else self.number(name)
 
+    def numbers(self, name: str, most: int = _LONGEST) -> list[int]:
+        """A list of whole numbers; empty where there is none."""
+        value = self._value.get(name, [])
+        if not isinstance(value, list) or len(value) > most or not all(type(one) is int for one in value):
+            raise self.wrong(name)
+        return value
+
     def flag(self, name: str) -> bool:
         value = self._value.get(name)
         if type(value) is not bool:

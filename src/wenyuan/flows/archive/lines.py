@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
 from wenyuan.errors import InvalidValue, WenyuanError
 from wenyuan.flows.archive.fields import Fields
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.wording import with_synonyms, with_terms
-from wenyuan.parsers.wire import ANCHOR_KINDS
+from wenyuan.parsers.wire import WireError, extent, placed
 from wenyuan.types import (
+    ANCHOR_KINDS,
     Anchor,
     Chunk,
     ChunkingConfig,
@@ -120,6 +121,7 @@ class ArchivedRevision:
     published_at: int | None
     chunk_count: int
     text_length: int
+    quality: Mapping[str, Any] = field(default_factory=dict)
 
     def encoded(self) -> dict[str, Any]:
         return asdict(self)
@@ -149,6 +151,7 @@ class ArchivedRevision:
             published_at=fields.number_or_none("published_at"),
             chunk_count=fields.number("chunk_count", 0, 1 << 31),
             text_length=fields.number("text_length"),
+            quality=fields.object_or_none("quality") or {},
         )
 
 
@@ -156,7 +159,8 @@ class ArchivedRevision:
 class ArchivedDocument:
     """A document with the revision it serves, which is the one that is `ready`, and its newest one if that is another.
 
-    `disabled` are the SHA-256 of the words of passages that are switched off.
+    `disabled` are the SHA-256 of the words of passages that are switched off. `parent` is the number of the
+    document whose file holds this one's; it comes before it.
     """
 
     number: int
@@ -168,6 +172,7 @@ class ArchivedDocument:
     updated_at: int
     disabled: tuple[str, ...]
     revisions: tuple[ArchivedRevision, ...]
+    parent: int | None = None
 
     def encoded(self) -> dict[str, Any]:
         plain = {name: getattr(self, name) for name in self.__dataclass_fields__ if name != "revisions"}
@@ -193,6 +198,7 @@ class ArchivedDocument:
             updated_at=fields.number("updated_at"),
             disabled=fields.texts("disabled", 1 << 20),
             revisions=revisions,
+            parent=fields.number_or_none("parent"),
         )
 
 
@@ -237,7 +243,7 @@ class ArchivedChunk:
             "start": chunk.start,
             "end": chunk.end,
             "text": chunk.text,
-            "anchor": asdict(chunk.anchor),
+            "anchor": _encoded_anchor(chunk.anchor),
             "headings": chunk.heading_path,
             "context": chunk.context,
             "enabled": self.enabled,
@@ -246,9 +252,7 @@ class ArchivedChunk:
     @staticmethod
     def decoded(value: Any, invalid: Invalid) -> ArchivedChunk:
         fields = Fields(value, "a chunk", invalid)
-        anchor = fields.fields("anchor")
-        kind: Any = anchor.one_of("kind", *ANCHOR_KINDS)
-        place = Anchor(kind, anchor.number("first"), anchor.number("last"), anchor.text("name"))
+        place = _anchor(fields.fields("anchor"), invalid)
         chunk = Chunk(
             fields.number("seq", 0, 1 << 31),
             fields.text("text", _LONGEST_TEXT),
@@ -264,6 +268,22 @@ class ArchivedChunk:
 def line(value: Any) -> bytes:
     """A value as a line of JSON Lines."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def _encoded_anchor(anchor: Anchor) -> dict[str, Any]:
+    known: dict[str, Any] = {"kind": anchor.kind, "first": anchor.first, "last": anchor.last, "name": anchor.name}
+    numbers = extent(anchor)
+    return {**known, "extent": numbers} if numbers else known
+
+
+def _anchor(fields: Fields, invalid: Invalid) -> Anchor:
+    kind: Any = fields.one_of("kind", *ANCHOR_KINDS)
+    try:
+        return placed(
+            kind, fields.number("first"), fields.number("last"), fields.text("name"), fields.numbers("extent")
+        )
+    except WireError as error:
+        raise invalid(str(error)) from error
 
 
 def _chunking(fields: Fields) -> ChunkingConfig:

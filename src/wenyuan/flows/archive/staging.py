@@ -35,6 +35,7 @@ from wenyuan.flows.reread import Rules
 from wenyuan.flows.work import Work
 from wenyuan.language.postings import read_chunk
 from wenyuan.rules.embedding_input import embedding_input, input_hash
+from wenyuan.rules.quality import is_doubtful
 from wenyuan.store import chunks, disabled_passages, importing, indexes, knowledge_bases, vectors
 from wenyuan.store.archives import Member, parsed
 from wenyuan.store.blobs import BlobDirectory, StagedBlob
@@ -219,6 +220,11 @@ class ArchiveStaging:
         tools, base = self.tools, self.base
         if archived.number in self.documents or importing.has_source(tx, base.owner, base.id, archived.source):
             raise self.invalid(f"it holds the document {archived.source[:200]} twice")
+        parent_id = ""
+        if archived.parent is not None:
+            if archived.parent not in self.documents:
+                raise self.invalid(f"the document {archived.source[:200]} comes before the one it lies in")
+            parent_id = self.documents[archived.parent]
         document_id = tools.new_id("doc")
         self.documents[archived.number] = document_id
         made = NewDocument(
@@ -231,6 +237,7 @@ class ArchiveStaging:
             archived.blocked_reason,
             archived.created_at,
             archived.updated_at,
+            parent_id,
         )
         importing.add_documents(tx, [made])
         importing.disable_passages(tx, document_id, [bytes.fromhex(one) for one in archived.disabled])
@@ -244,6 +251,7 @@ class ArchiveStaging:
             None,
             archived.created_at,
             archived.updated_at,
+            parent_id=parent_id,
         )
         for one in archived.revisions:
             staged = StagedRevision(tools.new_id("rev"), document, one)
@@ -278,6 +286,7 @@ class ArchiveStaging:
                     one.published_at,
                     one.chunk_count,
                     one.text_length,
+                    is_doubtful(one.quality, notices),
                 )
             ],
         )
@@ -368,4 +377,5 @@ class ArchiveStaging:
 
 def facts_of(revision: ArchivedRevision) -> Facts:
     """What was found out about the file when it was read."""
-    return Facts(revision.media_type, revision.encoding, revision.title, revision.language, revision.metadata)
+    one = revision
+    return Facts(one.media_type, one.encoding, one.title, one.language, one.metadata, one.quality)

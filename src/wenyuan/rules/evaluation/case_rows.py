@@ -9,7 +9,7 @@ from typing import Any, NoReturn, Protocol
 
 from wenyuan.errors import EvaluationSetInvalid
 from wenyuan.rules.evaluation.cases import Case, Expected, digest_of
-from wenyuan.types import Anchor
+from wenyuan.types import ANCHOR_KINDS, Anchor
 
 NOTHING = "nothing"
 
@@ -18,7 +18,7 @@ _LONGEST_QUERY = 4000
 _LONGEST_WORD = 200
 _HIGHEST_GRADE = 1000
 _FIELDS = ("id", "query", "expect", "filters", "tags", "language", "knowledge_bases", "within", "note")
-PLACES = ("lines", "page", "slide", "cells", "paragraph", "chapter")
+PLACES = ANCHOR_KINDS
 """The ways in which a place is named, as the kinds of `Anchor`."""
 
 _SPAN = re.compile(r"(\d{1,9})(?:\s*[-–]\s*(\d{1,9}))?")

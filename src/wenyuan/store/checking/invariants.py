@@ -92,6 +92,15 @@ SERVING_VALID = Invariant(
 WORK_QUEUED = Invariant(
     "work-lost", "error", "{name} is {state}, and no job will ever finish it (revision {revision}).", _REPAIR
 )
+PARENT_LIVE = Invariant(
+    "parent-gone", "error", "{name} lies inside of a document that is deleted, and is found all the same.", _REPAIR
+)
+MEMBERS_QUEUED = Invariant(
+    "members-lost",
+    "error",
+    "Files inside of {name} wait to become documents, and no job will ever make them (revision {revision}).",
+    _REPAIR,
+)
 EMBEDDING_QUEUED = Invariant(
     "embedding-lost", "error", "The vectors of {name} are not complete, and no job will ever complete them.", _REPAIR
 )

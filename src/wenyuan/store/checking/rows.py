@@ -15,6 +15,8 @@ from wenyuan.store.checking.invariants import (
     JOB_OWNED,
     KEYS_OWNED,
     LEASE_LIVE,
+    MEMBERS_QUEUED,
+    PARENT_LIVE,
     PURGE_QUEUED,
     REBUILD_QUEUED,
     RECORD_KEPT,
@@ -64,6 +66,31 @@ def _unfinished(tx: Reading, most: int) -> Iterator[Violation]:
     )
     for name, state, revision in rows:
         yield WORK_QUEUED.violated(name=name, state=state, revision=revision)
+
+
+def _parents(tx: Reading, most: int) -> Iterator[Violation]:
+    rows = tx.all(
+        "SELECT c.name, c.id FROM documents AS c LEFT JOIN documents AS p ON p.id = c.parent_id "
+        "AND p.deleted_at IS NULL WHERE c.parent_id <> '' AND c.deleted_at IS NULL AND p.id IS NULL "
+        "ORDER BY c.id LIMIT :most",
+        {"most": most},
+    )
+    for name, document in rows:
+        yield PARENT_LIVE.violated(name=name, document=document)
+
+
+def _members(tx: Reading, most: int) -> Iterator[Violation]:
+    # Where the job failed or was cancelled it waits for a person.
+    rows = tx.all(
+        "SELECT d.name, r.id FROM revisions AS r JOIN documents AS d ON d.serving_revision_id = r.id "
+        "AND d.deleted_at IS NULL WHERE r.member_count >= 0 "
+        "AND EXISTS (SELECT 1 FROM members AS m WHERE m.revision_id = r.id) "
+        "AND NOT EXISTS (SELECT 1 FROM jobs AS j WHERE j.subject_kind = 'revision' AND j.subject_id = r.id "
+        "AND j.kind = 'unpack' AND j.state <> 'done') ORDER BY r.id LIMIT :most",
+        {"most": most},
+    )
+    for name, revision in rows:
+        yield MEMBERS_QUEUED.violated(name=name, revision=revision)
 
 
 def _unembedded(tx: Reading, most: int) -> Iterator[Violation]:
@@ -249,7 +276,8 @@ def _vectors(tx: Reading, most: int) -> Iterator[Violation]:  # noqa: ARG001
 def _blobs(tx: Reading, most: int) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT b.sha256 FROM blobs AS b "
-        "WHERE NOT EXISTS (SELECT 1 FROM revisions AS r WHERE r.blob_sha256 = b.sha256) ORDER BY b.sha256 LIMIT :most",
+        "WHERE NOT EXISTS (SELECT 1 FROM revisions AS r WHERE r.blob_sha256 = b.sha256) "
+        "AND NOT EXISTS (SELECT 1 FROM members AS m WHERE m.sha256 = b.sha256) ORDER BY b.sha256 LIMIT :most",
         {"most": most},
     )
     for (sha256,) in rows:
@@ -259,6 +287,8 @@ def _blobs(tx: Reading, most: int) -> Iterator[Violation]:
 ROW_CHECKS = (
     _serving,
     _unfinished,
+    _parents,
+    _members,
     _unembedded,
     _unpurged,
     _rebuilds,

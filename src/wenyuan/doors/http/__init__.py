@@ -1,0 +1,1 @@
+"""HTTP: the library under `/api/v1`, for programs and for pages."""

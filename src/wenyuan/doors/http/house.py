@@ -1,0 +1,116 @@
+"""What all requests share: the library, the threads that ask it, and how much each caller may ask."""
+
+from __future__ import annotations
+
+import ipaddress
+import threading
+import time
+from collections import OrderedDict
+from dataclasses import dataclass, field
+
+from wenyuan.doors.http.metrics import Metrics
+from wenyuan.doors.http.pool import Pool
+from wenyuan.doors.http.problems import Worded
+from wenyuan.errors import ServerBusy, TooManyRequests
+from wenyuan.runtime.library import Library
+
+BODY_IS_WHOLE = "wenyuan.body_is_whole"
+"""In a request's scope once all of its body has come."""
+_MOST_REMEMBERED = 10_000
+_LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
+_WRITERS, _MOST_UPLOADS = 2, 16
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How a library is served: under which address, and whether nobody is let in without a key.
+
+    `hosts` are the names under which it is reached; empty for any.
+    """
+
+    needs_key: bool
+    hosts: frozenset[str]
+
+
+def options_for(host: str, allowed: str) -> Options:
+    """Without a key only where it is reached under a name of this machine itself, which no page elsewhere has."""
+    named = frozenset(name.strip().lower() for name in allowed.split(",") if name.strip())
+    if is_loopback(host):
+        return Options(bool(named), _LOOPBACK_NAMES | {_in_address(host)} | named)
+    return Options(True, named)
+
+
+def is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _in_address(host: str) -> str:
+    return f"[{host}]" if ":" in host else host.lower()
+
+
+@dataclass
+class House:
+    library: Library
+    options: Options
+    worded: Worded
+    metrics: Metrics = field(default_factory=Metrics)
+    stopping: threading.Event = field(default_factory=threading.Event)
+    worker_problem: str = ""
+    """Why no work is being done, where it should be."""
+
+    def __post_init__(self) -> None:
+        settings = self.library.settings.server
+        self.settings = settings
+        self.pool = Pool(settings.threads, settings.waiting, "ask")
+        self.writers = Pool(_WRITERS, settings.connections, "write")
+        self.streams = Turnstile(settings.streams)
+        self.uploads = Turnstile(_MOST_UPLOADS)
+        self.pace = Pace(settings.requests_per_minute)
+
+    @property
+    def is_stopping(self) -> bool:
+        return self.stopping.is_set()
+
+    def close(self) -> None:
+        self.pool.close()
+        self.writers.close()
+
+
+class Turnstile:
+    """Lets in so many at once: `with turnstile:`."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.inside = 0
+
+    def __enter__(self) -> None:
+        if self.inside >= self._most:
+            raise ServerBusy()
+        self.inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        self.inside -= 1
+
+
+class Pace:
+    """A bucket of requests for each caller, refilled steadily; 0 a minute is any number."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._per_minute = per_minute
+        self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
+
+    def take(self, caller: str) -> None:
+        """Raises `TooManyRequests`."""
+        if not self._per_minute:
+            return
+        now = time.monotonic()
+        left, at = self._buckets.pop(caller, (float(self._per_minute), now))
+        left = min(self._per_minute, left + (now - at) * self._per_minute / 60)
+        self._buckets[caller] = (max(left - 1, 0.0) if left >= 1 else left, now)
+        while len(self._buckets) > _MOST_REMEMBERED:
+            self._buckets.popitem(last=False)
+        if left < 1:
+            raise TooManyRequests(retry_after=max(1, round((1 - left) * 60 / self._per_minute)))

@@ -1,0 +1,346 @@
+"""The characters of a PDF page, as words with their boxes.
+
+PDFium finds the characters, their order, the spaces between them and the ends of lines. Its text comes in
+one call; boxes cost a call each, so they are asked for only at the ends of each word, hundreds at once.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import re
+from array import array
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cache
+from itertools import pairwise, repeat
+from statistics import median
+from typing import Any, NamedTuple
+
+import pypdfium2.raw as pdfium
+
+from wenyuan.parsers.pdf.frame import PageFrame, Rectangle
+from wenyuan.parsers.pdf.letters import HYPHENS, plain_letters
+
+_WORD = re.compile(f"[^\\s{HYPHENS}\\x00]+[{HYPHENS}]?|[{HYPHENS}]")
+_RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
+_BOLD = re.compile(rb"bold|black|heavy|demi|bx\d|simhei|hei-?ti", re.I)
+_GARBLED = re.compile("[\x00\x01\x03-\x08\x0b-\x1f\ufffd\ue000-\uf8ff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_FONT_NAME_BYTES = 96
+# Printed letter by letter: so many single letters on a line, and such a part of its words.
+_FEWEST_LETTERS = 3
+_LETTERS_SHARE = 0.3
+_ALIKE = 0.2
+_SAME_PLACE = 1.5
+_FEWEST_STACKED = 3
+_STACKED = 0.3
+
+
+class Glue(IntEnum):
+    """What stands before a word."""
+
+    NEWLINE = 0
+    """The end of a line, as PDFium sees it."""
+    GAP = 1
+    """Only room, which PDFium took for a space."""
+    SPACE = 2
+    """A space, printed as such."""
+    NONE = 3
+    """Nothing: the word before it ends with a hyphen, or its parts are printed apart."""
+
+
+@dataclass(slots=True)
+class Word:
+    """Characters between two spaces. The rectangle is in the level frame of its turn, see `PageFrame`."""
+
+    text: str
+    left: float
+    top: float
+    right: float
+    bottom: float
+    turn: int
+    glue: Glue
+    first: int
+    """Index of its first character on the text page."""
+
+
+class Font(NamedTuple):
+    """Size in points as shown, and whether the letters are bold."""
+
+    size: float
+    is_bold: bool
+
+
+class PageText:
+    """The text layer of one page that is open; for the time it is open."""
+
+    def __init__(self, handle: Any) -> None:
+        """`handle` is PDFium's text page, an `FPDF_TEXTPAGE`."""
+        self._handle = handle
+        self._address = ctypes.cast(handle, ctypes.c_void_p).value
+        self._boxes, self._is_generated = _calls()
+        self._matrix = pdfium.FS_MATRIX()
+        self._x, self._y = ctypes.c_double(), ctypes.c_double()
+        self._name = ctypes.create_string_buffer(_FONT_NAME_BYTES)
+        self.text = _whole_text(handle)
+
+    def boxes(self, indexes: Sequence[int]) -> list[float]:
+        """Left, top, right and bottom of each character, in the page's own coordinates, one after the other."""
+        values = array("f", bytes(16 * len(indexes)))
+        start = values.buffer_info()[0]
+        deque(map(self._boxes, repeat(self._address), indexes, range(start, start + 16 * len(indexes), 16)), 0)
+        return values.tolist()
+
+    def origin(self, index: int) -> tuple[float, float]:
+        """Where the character stands on its baseline, in the page's own coordinates."""
+        pdfium.FPDFText_GetCharOrigin(self._handle, index, self._x, self._y)
+        return self._x.value, self._y.value
+
+    def is_upside_down(self, index: int, frame: PageFrame) -> bool:
+        """Whether the character stands on its head on the page as shown."""
+        quarters = round(pdfium.FPDFText_GetCharAngle(self._handle, index) / (math.pi / 2))
+        return bool((quarters - frame.turns) % 4 == 2)
+
+    def is_generated(self, index: int) -> bool:
+        """Whether PDFium made the character up."""
+        return self._is_generated(self._address, index) == 1
+
+    def font(self, index: int) -> Font:
+        """The font in which the character is shown."""
+        pdfium.FPDFText_GetMatrix(self._handle, index, self._matrix)
+        matrix = self._matrix
+        scale = abs(matrix.a * matrix.d - matrix.b * matrix.c) ** 0.5
+        pdfium.FPDFText_GetFontInfo(self._handle, index, self._name, _FONT_NAME_BYTES, None)
+        size = pdfium.FPDFText_GetFontSize(self._handle, index) * scale
+        return Font(round(size, 1), _BOLD.search(self._name.value) is not None)
+
+
+@cache
+def _calls() -> tuple[Callable[..., int], Callable[..., int]]:
+    """FPDFText_GetLooseCharBox and FPDFText_IsGenerated, with addresses for pointers: a third of ctypes' usual cost."""
+
+    def prototype(function: Any, *arguments: Any) -> Callable[..., int]:
+        address = ctypes.cast(function, ctypes.c_void_p).value or 0
+        made: Callable[..., int] = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_int, *arguments)(address)
+        return made
+
+    return prototype(pdfium.FPDFText_GetLooseCharBox, ctypes.c_void_p), prototype(pdfium.FPDFText_IsGenerated)
+
+
+def _whole_text(handle: Any) -> str:
+    """The text, one character for each UTF-16 unit, so that an index into it is PDFium's index.
+
+    Characters beyond the BMP therefore stand as two surrogates.
+    """
+    count = pdfium.FPDFText_CountChars(handle)
+    if count <= 0:
+        return ""
+    units = (ctypes.c_ushort * (count + 1))()
+    written = pdfium.FPDFText_GetText(handle, 0, count, units) - 1
+    if written != count:
+        # It leaves out what has no Unicode; asked one by one each character keeps its place.
+        codes = map(pdfium.FPDFText_GetUnicode, repeat(handle), range(count))
+        return "".join([chr(code) if 0 < code <= 0xFFFF else "\ufffd" for code in codes])
+    data = bytes(memoryview(units).cast("B")[: 2 * count])
+    text = data.decode("utf-16-le", "surrogatepass")
+    return text if len(text) == count else "".join(map(chr, units[:count]))
+
+
+def page_words(page: PageText, frame: PageFrame) -> list[Word]:
+    """The words of a page in PDFium's order, each once where it was printed twice; those off the page left out."""
+    words = list(_placed_words(page, frame))
+    if _seem_repeated(words):
+        words = list(_once(words))
+    for line in _lettered_lines(words):
+        _respace(line, page)
+    _settle_turns(words)
+    for word in words:
+        if word.turn:
+            level = frame.level(Rectangle(word.left, word.top, word.right, word.bottom), word.turn)
+            word.left, word.top, word.right, word.bottom = level
+    return words
+
+
+def _placed_words(page: PageText, frame: PageFrame) -> Iterator[Word]:
+    """The words on the page as shown; the turn of those with one character is not known yet, and -1."""
+    text = page.text
+    spans = [match.span() for match in _WORD.finditer(text)]
+    width, height = frame.width, frame.height
+    has_surrogates = _SURROGATE.search(text) is not None
+    before = 0
+    for (first, end), place in zip(spans, _places(page, spans, frame), strict=True):
+        left, top, right, bottom, across, down = place
+        glue = _glue(page, before, first)
+        before = end
+        if right <= 0 or bottom <= 0 or left >= width or top >= height:
+            continue
+        said = text[first:end]
+        if has_surrogates:
+            said = said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        turn = 0 if 0 < across >= abs(down) and end - first > 1 else _turn(said, across, down)
+        if turn == 2 and not page.is_upside_down(first, frame):
+            yield from _letter_by_letter(first, end, page, frame, glue)
+        else:
+            yield Word(said if said.isascii() else plain_letters(said), left, top, right, bottom, turn, glue, first)
+
+
+def _seem_repeated(words: Sequence[Word]) -> bool:
+    """Whether some word seems to stand twice at its place: a quick look that misses a few of the single ones."""
+    step = 4 * _SAME_PLACE
+    return len({(word.text, word.left // step, word.top // step) for word in words}) < len(words)
+
+
+def _once(words: Iterable[Word]) -> Iterator[Word]:
+    """Each word once that was printed several times at its place, as shadows and false bold are."""
+    seen: dict[tuple[str, int], list[float]] = {}
+    step = 2 * _SAME_PLACE
+    for word in words:
+        text, top, left = word.text, word.top, word.left
+        near = seen.get((text, int(top // step)))
+        if near is not None and any(abs(left - other) <= _SAME_PLACE for other in near):
+            continue
+        # Noted under both steps that a place less than half a step above or below can be in.
+        for row in {int((top - _SAME_PLACE) // step), int((top + _SAME_PLACE) // step)}:
+            seen.setdefault((text, row), []).append(left)
+        yield word
+
+
+def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> Iterator[tuple[float, ...]]:
+    """For each word its rectangle on the page as shown, and how far its last character is right of and below its first.
+
+    Twice as far, to be precise; only the direction matters.
+    """
+    ends = page.boxes([index for first, end in spans for index in (first, end - 1)])
+    left, top = frame.left, frame.top
+    if frame.turns:
+        left = top = 0.0
+        for at in range(0, len(ends), 4):
+            shown = frame.shown(ends[at], ends[at + 3], ends[at + 2], ends[at + 1])
+            # As if it were upright on a page that begins at the top left.
+            ends[at : at + 4] = shown.left, -shown.top, shown.right, -shown.bottom
+    lefts, tops, rights, bottoms = ends[0::8], ends[1::8], ends[2::8], ends[3::8]
+    last_lefts, last_tops, last_rights, last_bottoms = ends[4::8], ends[5::8], ends[6::8], ends[7::8]
+    return zip(
+        [(a if a < b else b) - left for a, b in zip(lefts, last_lefts, strict=True)],
+        [top - (a if a > b else b) for a, b in zip(tops, last_tops, strict=True)],
+        [(a if a > b else b) - left for a, b in zip(rights, last_rights, strict=True)],
+        [top - (a if a < b else b) for a, b in zip(bottoms, last_bottoms, strict=True)],
+        [c + d - a - b for a, b, c, d in zip(lefts, rights, last_lefts, last_rights, strict=True)],
+        [a + b - c - d for a, b, c, d in zip(tops, bottoms, last_tops, last_bottoms, strict=True)],
+        strict=True,
+    )
+
+
+def _glue(page: PageText, end: int, first: int) -> Glue:
+    if first == end + 1:
+        if page.text[end] not in "\r\n":
+            return Glue.GAP if page.is_generated(end) else Glue.SPACE
+    elif first == end:
+        return Glue.NONE if end else Glue.NEWLINE
+    between = page.text[end:first]
+    return Glue.NEWLINE if "\n" in between or "\r" in between or not end else Glue.SPACE
+
+
+def _turn(text: str, across: float, down: float) -> int:
+    """Quarters clockwise that a word is turned, or -1 if it has one character only."""
+    if len(text) < 2:
+        return -1
+    if abs(across) >= abs(down):
+        return 0 if across >= 0 or _RIGHT_TO_LEFT.match(text) else 2
+    return 1 if down > 0 else 3
+
+
+def _letter_by_letter(first: int, end: int, page: PageText, frame: PageFrame, glue: Glue) -> Iterator[Word]:
+    """A word whose characters were not printed from left to right, as words of one character."""
+    boxes = page.boxes(range(first, end))
+    for number, character in enumerate(page.text[first:end]):
+        left, top, right, bottom = boxes[4 * number : 4 * number + 4]
+        if not _SURROGATE.match(character):
+            text = plain_letters(character)
+            yield Word(text, *frame.shown(left, bottom, right, top), 0, Glue.NONE if number else glue, first + number)
+
+
+def _settle_turns(words: list[Word]) -> None:
+    """Give words of one character, from which no direction is seen, that of those printed before and after them.
+
+    Where they stand close under each other, they are vertical text, which PDFium has taken for lines.
+    """
+    start = 0
+    while start < len(words):
+        end = start + 1
+        while end < len(words) and _goes_down(words[end - 1], words[end]):
+            end += 1
+        run = words[start:end]
+        known = next((word.turn for word in run if word.turn > 0), 0)
+        turn = known or (1 if len(run) >= _FEWEST_STACKED else 0)
+        for word in run:
+            if word.turn < 0:
+                word.turn = turn
+        start = end
+
+
+def _goes_down(word: Word, after: Word) -> bool:
+    """Whether a word stands in the same column as the one after it and close, neither of them printed level."""
+    if word.turn == 0 or after.turn == 0:
+        return False
+    overlap = min(word.right, after.right) - max(word.left, after.left)
+    distance = max(word.top, after.top) - min(word.bottom, after.bottom)
+    narrow, wide = sorted((word.right - word.left, after.right - after.left))
+    return overlap > narrow / 2 and -wide / 2 < distance < _STACKED * wide
+
+
+def _lettered_lines(words: list[Word]) -> Iterator[list[Word]]:
+    """Lines, as PDFium sees them, of which many words are single letters with only room between them."""
+    start = letters = 0
+    for at, word in enumerate(words):
+        if word.glue is Glue.NEWLINE:
+            if letters >= _FEWEST_LETTERS:
+                yield words[start:at]
+            start, letters = at, 0
+        elif len(word.text) == 1 and word.glue is Glue.GAP and word.text.isalpha():
+            letters += 1
+    if letters >= _FEWEST_LETTERS:
+        yield words[start:]
+
+
+def _respace(line: list[Word], page: PageText) -> None:
+    """Find the spaces of a line anew whose letters are printed so far apart that gaps were taken for spaces."""
+    letters = sum(len(word.text) == 1 for word in line)
+    if letters < _LETTERS_SHARE * len(line) or any(word.glue is Glue.SPACE or word.text[0] > "\u2e7f" for word in line):
+        return
+    indexes = [word.first + offset for word in line for offset in range(len(word.text))]
+    boxes = page.boxes(indexes)
+    lefts, rights = boxes[0::4], boxes[2::4]
+    pitches = [following - left for left, following in pairwise(lefts)]
+    gaps = [following - right for right, following in zip(rights, lefts[1:], strict=False)]
+    usual = _usual(pitches)
+    distances = pitches if usual else gaps
+    usual = usual or _usual(gaps)
+    if not usual:
+        return
+    at = 0
+    for before, word in pairwise(line):
+        at += len(before.text)
+        if distances[at - 1] < 1.3 * usual:
+            word.glue = Glue.NONE
+
+
+def _usual(distances: list[float]) -> float:
+    """The distance that most of them have, or 0."""
+    middle = median(distances)
+    alike = sum(abs(distance - middle) <= _ALIKE * abs(middle) for distance in distances)
+    return middle if middle > 0 and alike >= 0.7 * len(distances) else 0.0
+
+
+def garbled_share(words: Iterable[Word]) -> float:
+    """Which part of the characters say nothing: replacement characters, private use, control characters."""
+    text = "".join([word.text for word in words])
+    return len(_GARBLED.findall(text)) / len(text) if text else 0.0
+
+
+def visible_count(words: Iterable[Word]) -> int:
+    """How many characters the words have."""
+    return sum(len(word.text) for word in words)

@@ -1,0 +1,138 @@
+"""Headers and footers: what stands at the same place at the edges of neighbouring pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from wenyuan.parsers.pdf.frame import Rectangle
+
+WINDOW = 6
+"""How many pages before and after a page are compared with it."""
+
+_MARGIN = 0.2
+_SAME_HEIGHT = 3.0
+_LONGEST = 200
+_MOST_PIECES = 300
+_MOST_ROWS = 3
+_LARGEST_OFFSET = 50
+_LARGEST_NUMBER_LENGTH = 6
+_NUMBER = re.compile(r"\d+")
+_FOR_NUMBER = "\0"
+_SPACE = re.compile(r"\s+")
+_ROMAN = re.compile(r"[-–—\s]*([ivxlc]{1,7}|[IVXLC]{1,7})[-–—\s]*")
+_NAMES_PAGE = re.compile(r"page|seite|\bp\.|页|頁", re.I)
+_HAS_LETTER = re.compile(r"[^\W\d_]")
+
+
+class Edge(NamedTuple):
+    """A piece of text near the upper or lower edge of a page; `pattern` is its text with NUL for numbers."""
+
+    key: int
+    is_upper: bool
+    top: float
+    pattern: str
+    numbers: tuple[str, ...]
+    names_page: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """The pieces of text near the edges of one page, and the page's number."""
+
+    page: int
+    pieces: tuple[Edge, ...]
+
+
+def page_edges(page: int, height: float, pieces: Iterable[tuple[int, Callable[[], str], Rectangle]]) -> Edges:
+    """Find what might be running heads; each piece has a key by which `running` names it, and says its text."""
+    upper, lower = _MARGIN * height, (1 - _MARGIN) * height
+    found = [
+        _edge(key, rectangle.bottom <= upper, rectangle.top, text())
+        for key, text, rectangle in pieces
+        if rectangle.bottom <= upper or rectangle.top >= lower
+    ]
+    if len(found) > _MOST_PIECES:
+        return Edges(page, ())
+    return Edges(page, tuple(edge for edge in found if 0 < len(edge.pattern) <= _LONGEST))
+
+
+def _edge(key: int, is_upper: bool, top: float, text: str) -> Edge:
+    names_page = _NAMES_PAGE.search(text) is not None
+    if _ROMAN.fullmatch(text):
+        return Edge(key, is_upper, top, "roman", (), names_page)
+    return Edge(
+        key, is_upper, top, _SPACE.sub("", _NUMBER.sub(_FOR_NUMBER, text)), tuple(_NUMBER.findall(text)), names_page
+    )
+
+
+def running(page: Edges, neighbours: Iterable[Edges]) -> set[int]:
+    """Keys of the pieces on `page` that are headers or footers.
+
+    They stand at the same height on at least two of the neighbours (one, if there is no other), with the
+    same words and the same numbers, or numbers that count pages; and nothing else stands further out.
+    """
+    others = [other for other in neighbours if other.page != page.page]
+    needed = min(2, len(others))
+    if not needed:
+        return set()
+    by_pattern = [(other.page - page.page, _by_pattern(other)) for other in others]
+    found = {
+        piece.key: piece
+        for piece in page.pieces
+        if sum(_recurs(piece, page.page, distance, patterns) for distance, patterns in by_pattern) >= needed
+    }
+    numbers = [piece.top for piece in found.values() if not _HAS_LETTER.search(piece.pattern)]
+    # What stands beside a page's number changes with the chapter.
+    beside = {piece.key for piece in page.pieces if any(abs(piece.top - top) <= _SAME_HEIGHT for top in numbers)}
+    heads = beside | set(found)
+    upper = sorted((piece for piece in page.pieces if piece.is_upper), key=lambda piece: piece.top)
+    lower = sorted((piece for piece in page.pieces if not piece.is_upper), key=lambda piece: -piece.top)
+    return _outermost(upper, heads) | _outermost(lower, heads)
+
+
+def _outermost(pieces: Iterable[Edge], heads: set[int]) -> set[int]:
+    """Those in the first rows, counted from the edge, as far as nothing but heads stands there."""
+    found: set[int] = set()
+    row: list[Edge] = []
+    rows = 0
+    for piece in (*pieces, None):
+        if piece is not None and (not row or abs(piece.top - row[0].top) <= _SAME_HEIGHT):
+            row.append(piece)
+            continue
+        if rows == _MOST_ROWS or not all(other.key in heads for other in row):
+            return found
+        found.update(other.key for other in row)
+        rows += 1
+        row = [piece] if piece is not None else []
+    return found
+
+
+def _by_pattern(edges: Edges) -> dict[str, list[Edge]]:
+    patterns: dict[str, list[Edge]] = {}
+    for piece in edges.pieces:
+        patterns.setdefault(piece.pattern, []).append(piece)
+    return patterns
+
+
+def _recurs(piece: Edge, page: int, distance: int, patterns: dict[str, list[Edge]]) -> bool:
+    return any(
+        abs(piece.top - other.top) <= _SAME_HEIGHT and all(_counted(piece, other, page, distance))
+        for other in patterns.get(piece.pattern, ())
+    )
+
+
+def _counted(piece: Edge, other: Edge, page: int, distance: int) -> Iterator[bool]:
+    """For each number whether it is the same on both pages, or counts them."""
+    only_numbers = not _HAS_LETTER.search(piece.pattern)
+    for number, following in zip(piece.numbers, other.numbers, strict=True):
+        if number == following:
+            # A number alone that stays is a table's or a date's.
+            yield not only_numbers or len(piece.numbers) > 1
+            continue
+        if max(len(number), len(following)) > _LARGEST_NUMBER_LENGTH or int(following) - int(number) != distance:
+            yield False
+            continue
+        yield only_numbers or piece.names_page or abs(int(number) - page) <= _LARGEST_OFFSET
