@@ -180,7 +180,6 @@ class Library:
             self.sources,
             LOCAL_PRINCIPAL,
             _program(),
-            [],
         )
         self._retrieving = Retrieving(
             database=database,

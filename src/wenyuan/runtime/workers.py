@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
@@ -66,7 +66,7 @@ class Workers:
     sources: Sources
     principal: str
     program: str
-    running: list[Worker]
+    running: list[Worker] = field(default_factory=list)
 
     def drain(self, max_jobs: int | None, watch: Callable[[], None] | None) -> int:
         """Do the work that is there, at most `max_jobs` jobs, and return how many were taken."""
