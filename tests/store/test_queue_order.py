@@ -26,6 +26,7 @@ class Queue:
     def __init__(self, library: LibraryBuilder) -> None:
         self.database = library.database
         self._library = library
+        self._workers = 0
 
     @property
     def sqlite(self) -> SqliteDatabase:
@@ -47,7 +48,9 @@ class Queue:
                 queue.enqueue(tx, job_id, kind, "revision", name, base, owner, priority, weight, gate)
 
     def claim(self, bounds: dict[str, int] | None = None, lease_ms: int = _LEASE_MS) -> Lease | None:
-        leases = queue.claim(self.database, "one", lease_ms, _KINDS, bounds=bounds or {})
+        """The next job, for a worker of its own."""
+        self._workers += 1
+        leases = queue.claim(self.database, f"worker {self._workers}", lease_ms, _KINDS, bounds=bounds or {})
         return leases[0] if leases else None
 
     def take(self, count: int, bounds: dict[str, int] | None = None) -> list[str]:
@@ -180,6 +183,14 @@ def test_no_more_jobs_of_a_model_are_done_at_once_than_its_bound(jobs: Queue) ->
     first = jobs.claim({"model": 1})
     assert first is not None
     assert jobs.take(2, {"model": 1}) == ["read"]
+    assert jobs.claim({"model": 2}) is not None
+    assert jobs.claim({"model": 2}) is None
+
+
+def test_jobs_that_a_worker_took_together_count_once(jobs: Queue) -> None:
+    jobs.add("kb", *"abcd", kind="embed", gate="model")
+    together = queue.claim(jobs.database, "one", _LEASE_MS, _KINDS, most=3, most_weight=9, bounds={"model": 2})
+    assert len(together) == 3
     assert jobs.claim({"model": 2}) is not None
     assert jobs.claim({"model": 2}) is None
 
