@@ -15,7 +15,7 @@ ENVIRONMENT = {
     "WENYUAN_LIMITS_PARSE_SECONDS": "10",
     "WENYUAN_WORKER_THREADS": "2",
 }
-# What is in these can be read, however odd they are.
+# What is in these can be read, however odd they are, and the word by which they are found.
 READABLE = {
     "far-cell.xlsx": "far",
     "deep.html": "deep",
@@ -24,8 +24,8 @@ READABLE = {
     "deep.docx": "deep",
     "deep.rtf": "deep",
     "attributes.html": "text",
-    "line.txt": "x",
-    "parts.eml": "many",
+    "line.txt": "the end of the line",
+    "laughs.xml": "laugh",
     "nested.eml": "level",
     "matryoshka.zip": "zip",
 }
@@ -56,6 +56,8 @@ def test_every_good_file_is_ready_and_every_other_says_why_not(folder: Path, tmp
             revision = states[name]
             if revision.state == "ready":
                 assert name in READABLE, f"{name} was read as if it were good"
+                found = library.search(READABLE[name], documents=[views[str(folder / name)].document.id]).hits
+                assert found, f"{name} is not found"
             else:
                 assert revision.state == "failed", name
                 assert revision.problem is not None
