@@ -28,7 +28,7 @@ demo: $(RUNTIME)
 	$(PY) examples/demo.py
 
 test: $(DEVELOPMENT)
-	$(PY) -m pytest -n 2 $(PYTEST_FLAGS)
+	$(PY) -m pytest -n 4 $(PYTEST_FLAGS)
 
 check: $(DEVELOPMENT)
 	$(PY) -m ruff format --check .
