@@ -56,7 +56,7 @@ def test_values_become_json_by_their_fields() -> None:
             "text": "text",
             "start": 0,
             "end": 4,
-            "anchor": {"kind": "lines", "first": 1, "last": 2, "name": ""},
+            "anchor": {"kind": "lines", "first": 1, "last": 2, "name": "", "columns": None, "boxes": []},
             "heading_path": ["a", "b"],
             "context": "",
         },
