@@ -22,6 +22,7 @@ import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from wenyuan.rules.pacing import bucket_of_requests
 from wenyuan.runtime.library import Library
+from wenyuan.store import queue
 from wenyuan.types import Job
 
 _PATIENCE_SECONDS = 120.0
@@ -259,14 +260,19 @@ def test_only_so_many_calls_are_under_way_and_a_killed_worker_leaves_room(tmp_pa
         for number in range(8):
             add(library, f"{number}号站", paragraphs=1)
         library.drain(max_jobs=8)
+        with library._database.write() as tx:
+            # Too long to be taken together by one worker.
+            tx.run("UPDATE jobs SET weight = :alone WHERE kind = 'embed'", {"alone": queue.ALONE})
         server.before_answer = count
         with process(library.path, "work") as one, process(library.path, "work"), process(library.path, "work"):
             for _ in range(2):
                 assert entered.acquire(timeout=_PATIENCE_SECONDS)
             until(lambda: len(library.jobs.progress().running) == 2)
+            assert most == 2
             one.kill()
             one.wait()
             going_on.set()
             until(lambda: all(is_ready(library, f"{number}号站") for number in range(8)))
-        assert most == 2
+        # The service may still be busy with the call of the worker that was killed.
+        assert most <= 3
         assert library.check() == []
