@@ -9,12 +9,13 @@ from starlette.responses import FileResponse
 
 from wenyuan.doors.http.answers import DocumentPage, PageAccepted, PassagePage
 from wenyuan.doors.http.bodies import NewPage, NewText
-from wenyuan.doors.http.call import KNOWN, Call, Caller, is_known
+from wenyuan.doors.http.call import KNOWN, Ask, Call, Caller, is_known
 from wenyuan.doors.http.ranges import checked_range
 from wenyuan.doors.http.uploads import FORM_SCHEMA, read_form
 from wenyuan.runtime.document_contents import DocumentText
 from wenyuan.runtime.documents import DocumentView, Place
 from wenyuan.runtime.granted import GrantedLibrary, Received
+from wenyuan.runtime.uploads import Upload
 from wenyuan.types import RevisionState
 
 router = APIRouter(tags=["documents"])
@@ -28,17 +29,10 @@ def location_of(document_id: str | None) -> str:
     return f"/api/v1/documents/{document_id}" if document_id is not None else ""
 
 
-# --- Taken in ------------------------------------------------------------------------------------
-
-
-@router.post(f"{_IN_BASE}/upload", status_code=202, response_model=Received, openapi_extra={"requestBody": FORM_SCHEMA})
-async def upload_document(call: Caller, kb: str) -> Response:
-    """Upload a file. It is stored with the job that reads it before this is answered. Needs the scope write.
-
-    `outcome` says what became of it; where it is `blocked` or `skipped`, `problem` or `duplicate_of` says why.
-    """
+async def taken_in(call: Call, begin: Ask[Upload]) -> Response:
+    """Answer a form with a file in it: the file is stored, as `begin` has it, with the job that reads it."""
     with call.house.uploads:
-        form = await read_form(call, lambda library: library.begin_upload(kb))
+        form = await read_form(call, begin)
         try:
             digest = await call.write(form.upload.sha256)
 
@@ -49,6 +43,18 @@ async def upload_document(call: Caller, kb: str) -> Response:
             return await call.create([form.name, form.title, form.metadata], make, digest.encode())
         finally:
             form.upload.discard()
+
+
+# --- Taken in ------------------------------------------------------------------------------------
+
+
+@router.post(f"{_IN_BASE}/upload", status_code=202, response_model=Received, openapi_extra={"requestBody": FORM_SCHEMA})
+async def upload_document(call: Caller, kb: str) -> Response:
+    """Upload a file. It is stored with the job that reads it before this is answered. Needs the scope write.
+
+    `outcome` says what became of it; where it is `blocked` or `skipped`, `problem` or `duplicate_of` says why.
+    """
+    return await taken_in(call, lambda library: library.begin_upload(kb))
 
 
 @router.post(f"{_IN_BASE}/text", status_code=202, response_model=Received)

@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Response
 from wenyuan.doors.http.answers import AttachmentList, SessionList
 from wenyuan.doors.http.bodies import Attached, ChangedSession, NewSession
 from wenyuan.doors.http.call import Caller
-from wenyuan.doors.http.routes.documents import location_of
-from wenyuan.doors.http.uploads import FORM_SCHEMA, read_form
+from wenyuan.doors.http.routes.documents import location_of, taken_in
+from wenyuan.doors.http.uploads import FORM_SCHEMA
 from wenyuan.runtime.granted import GrantedLibrary, Received
 from wenyuan.runtime.sessions import Session
 
@@ -78,18 +78,7 @@ async def attach_text(call: Caller, session: str, body: Attached) -> Response:
 )
 async def upload_attachment(call: Caller, session: str) -> Response:
     """Attach a file."""
-    with call.house.uploads:
-        form = await read_form(call, lambda library: library.begin_attachment(session))
-        try:
-            digest = await call.write(form.upload.sha256)
-
-            def make(_: GrantedLibrary) -> tuple[int, str, Received]:
-                received = form.upload.finish(form.name, form.title, form.metadata)
-                return 202, location_of(received.document_id), received
-
-            return await call.create([form.name, form.title, form.metadata], make, digest.encode())
-        finally:
-            form.upload.discard()
+    return await taken_in(call, lambda library: library.begin_attachment(session))
 
 
 @router.delete("/{session}/attachments/{attachment}", status_code=204)
