@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 import pypdfium2
-from PIL import Image, ImageChops, ImageDraw
+from PIL import Image
 
 from wenyuan.errors import FileMalformed
 from wenyuan.parsers.pdf.opening import opened_pdf
+from wenyuan.parsers.pictures.lighting import MOST_PIXELS, lit
 from wenyuan.types import Box
 
-_LIGHT: Final = (255, 232, 120)
-_MARGIN: Final = 2
-_MOST_PIXELS: Final = 16_000_000
 _LONGEST_SIDE: Final = 16_000
 
 
@@ -40,29 +37,15 @@ def rendered_page(path: Path, page: int, boxes: Sequence[Box], scale: float = 1.
         loaded.close()
     finally:
         document.close()
-    lit = _lit(picture, [box for box in boxes if box.page == page], factor)
-    encoded = io.BytesIO()
-    lit.save(encoded, "PNG", compress_level=3)
-    return encoded.getvalue()
+    return lit(picture, page, boxes, factor)
 
 
 def _drawn(page: pypdfium2.PdfPage, scale: float) -> tuple[Image.Image, float]:
     """The page, and how many pixels a point takes on it."""
     width, height = page.get_size()
-    factor = min(scale, math.sqrt(_MOST_PIXELS / (width * height)), _LONGEST_SIDE / max(width, height))
+    factor = min(scale, math.sqrt(MOST_PIXELS / (width * height)), _LONGEST_SIDE / max(width, height))
     bitmap = page.render(scale=factor, prefer_bgrx=True)
     try:
         return bitmap.to_pil().convert("RGB"), factor
     finally:
         bitmap.close()
-
-
-def _lit(picture: Image.Image, boxes: Sequence[Box], factor: float) -> Image.Image:
-    mask = Image.new("L", picture.size)
-    pen = ImageDraw.Draw(mask)
-    for box in boxes:
-        left, top, right, bottom = (distance * factor for distance in box[1:])
-        pen.rectangle((left - _MARGIN, top - _MARGIN, right + _MARGIN, bottom + _MARGIN), fill=255)
-    # Multiplied, as by a marker pen: the letters stay dark.
-    marked = ImageChops.multiply(picture, Image.new("RGB", picture.size, _LIGHT))
-    return Image.composite(marked, picture, mask)

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
 
-from PIL import Image, ImageChops, ImageDraw
+from PIL import Image
 
 from wenyuan.errors import FileMalformed
 from wenyuan.parsers.pictures.files import opened_picture, shown
+from wenyuan.parsers.pictures.lighting import MOST_PIXELS, lit
 from wenyuan.types import Box
-
-_LIGHT: Final = (255, 232, 120)
-_MARGIN: Final = 3
-_MOST_PIXELS: Final = 16_000_000
 
 
 def rendered_page(path: Path, page: int, boxes: Sequence[Box], scale: float = 1.0, password: str = "") -> bytes:  # noqa: ARG001
@@ -31,21 +26,7 @@ def rendered_page(path: Path, page: int, boxes: Sequence[Box], scale: float = 1.
         except EOFError as error:
             raise FileMalformed(name=path.name, format="picture data", reason=f"it has no page {page}") from error
         frame = shown(picture, path.name)
-    factor = min(scale * frame.scale, (_MOST_PIXELS / (frame.picture.width * frame.picture.height)) ** 0.5)
+    factor = min(scale * frame.scale, (MOST_PIXELS / (frame.picture.width * frame.picture.height)) ** 0.5)
     size = (max(1, round(frame.picture.width * factor)), max(1, round(frame.picture.height * factor)))
     drawn = frame.picture.resize(size, Image.Resampling.LANCZOS) if size != frame.picture.size else frame.picture
-    lit = _lit(drawn, [box for box in boxes if box.page == page], factor / frame.scale)
-    encoded = io.BytesIO()
-    lit.save(encoded, "PNG", compress_level=3)
-    return encoded.getvalue()
-
-
-def _lit(picture: Image.Image, boxes: Sequence[Box], factor: float) -> Image.Image:
-    mask = Image.new("L", picture.size)
-    pen = ImageDraw.Draw(mask)
-    for box in boxes:
-        left, top, right, bottom = (distance * factor for distance in box[1:])
-        pen.rectangle((left - _MARGIN, top - _MARGIN, right + _MARGIN, bottom + _MARGIN), fill=255)
-    # Multiplied, as by a marker pen: what is dark stays dark.
-    marked = ImageChops.multiply(picture, Image.new("RGB", picture.size, _LIGHT))
-    return Image.composite(marked, picture, mask)
+    return lit(drawn, page, boxes, factor / frame.scale)

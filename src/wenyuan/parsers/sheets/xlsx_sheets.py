@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from html import unescape
 from typing import TYPE_CHECKING
 
+from wenyuan.parsers.office.xml import release
 from wenyuan.parsers.office.zip_archive import ZipArchive
 from wenyuan.parsers.sheets.sheet_cells import (
     LAST_COLUMN,
@@ -114,7 +115,7 @@ class SheetRows:
                     raise archive.malformed(f"its part {part} has a cell outside of any sheet in row {number}")
                 if cells:
                     yield SheetRow(number, cells)
-                _release(row)
+                release(row)
         except etree.XMLSyntaxError as error:
             if getattr(error, "code", 0) == etree.ErrorTypes.ERR_NO_MEMORY:
                 raise MemoryError from error
@@ -199,11 +200,3 @@ def _formula_link(formula: _Element) -> str:
 
 def _whole(value: str | None, otherwise: int) -> int:
     return int(value) if value and value.isascii() and value.isdigit() and len(value) < 10 else otherwise
-
-
-def _release(element: _Element) -> None:
-    element.clear()
-    parent = element.getparent()
-    if parent is not None:
-        while element.getprevious() is not None:
-            del parent[0]

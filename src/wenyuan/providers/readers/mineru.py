@@ -14,13 +14,5 @@ _PATH = "/file_parse"
 def convert(service: Service, original: Original, write: Callable[[bytes], None]) -> str:
     """Send the file as a form; the answer holds the list of its contents. Raises as `Converter.convert`."""
     form = {"return_content_list": "true", "return_md": "false", **service.settings.options}
-    reply = service.ask(
-        "POST",
-        service.address(_PATH),
-        write=write,
-        headers={"Accept": "application/json"},
-        data=form,
-        files={"files": (original.file_name, original.file, original.media_type)},
-    )
-    service.accepted(reply)
+    service.send_form(_PATH, form, original, write)
     return MEDIA_TYPE

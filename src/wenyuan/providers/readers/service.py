@@ -155,6 +155,27 @@ class Service:
             raise self.invalid("it is no JSON object")
         return said
 
+    def send_form(
+        self,
+        path: str,
+        form: Mapping[str, str],
+        original: Original,
+        write: Callable[[bytes], None],
+        *,
+        key_header: str = "",
+    ) -> None:
+        """Send the file as part `files` of a form; `write` gets the answer. Raises as `ask` and `accepted`."""
+        reply = self.ask(
+            "POST",
+            self.address(path),
+            key_header=key_header,
+            write=write,
+            headers={"Accept": "application/json"},
+            data=dict(form),
+            files={"files": (original.file_name, original.file, original.media_type)},
+        )
+        self.accepted(reply)
+
     def foreign(self, address: str) -> str:
         """An address that the service gave, if it may be asked. Raises `ReaderAnswerInvalid`."""
         import httpx2

@@ -14,14 +14,5 @@ _PATH = "/general/v0/general"
 def convert(service: Service, original: Original, write: Callable[[bytes], None]) -> str:
     """Send the file as a form; the answer is a JSON list of elements. Raises as `Converter.convert`."""
     form = {"coordinates": "true", "output_format": "application/json", **service.settings.options}
-    reply = service.ask(
-        "POST",
-        service.address(_PATH),
-        key_header="unstructured-api-key",
-        write=write,
-        headers={"Accept": "application/json"},
-        data=form,
-        files={"files": (original.file_name, original.file, original.media_type)},
-    )
-    service.accepted(reply)
+    service.send_form(_PATH, form, original, write, key_header="unstructured-api-key")
     return MEDIA_TYPE
