@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-import wenyuan as wy
 from tests.doors.test_command_line import run_here
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.flows.sweep import sweep_unused
 from wenyuan.runtime.library import Library
 from wenyuan.types import DocumentPolicy
@@ -22,23 +20,6 @@ _EMPTY_AFTER = (
     "disabled_passages moves former_sources"
 ).split()
 NAME = "林砚秋的体检.md"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment={"WENYUAN_WORKER_THREADS": "1"}) as opened:
-        yield opened
-        opened.drain()
-        assert opened.check(deep=True) == []
 
 
 @pytest.fixture

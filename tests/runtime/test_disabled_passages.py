@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
 from wenyuan.errors import DocumentNotFound, KnowledgeBaseArchived, PassageNotFound
 from wenyuan.runtime.library import Library
 from wenyuan.types import ArmName, ChunkingConfig
@@ -18,22 +15,10 @@ SECRET = "# 口令\n\n机房口令编号 PPR-9087，每月更换。\n\n"
 PUBLIC = "# 值班\n\n值班电话贴在门口，夜里也有人接。\n\n"
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
 @pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment={"WENYUAN_WORKER_THREADS": "1"}) as opened:
-        opened.knowledge_bases.create("值班室", chunking=ChunkingConfig(50, 0))
-        yield opened
-        opened.drain()
-        assert opened.check(deep=True) == []
+def library(library: Library) -> Library:
+    library.knowledge_bases.create("值班室", chunking=ChunkingConfig(50, 0))
+    return library
 
 
 @pytest.fixture

@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
-import pytest
-
 import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.runtime.library import Library
 
 NOTES = 40
 BATCH = 32
-
-
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment={"WENYUAN_WORKER_THREADS": "1"}) as opened:
-        yield opened
-        assert opened.check(deep=True) == []
 
 
 def add_notes(library: Library, count: int = NOTES) -> None:

@@ -3,32 +3,14 @@
 from __future__ import annotations
 
 import tarfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import wenyuan as wy
 from tests.archive_files import PASSWORD, locked_zip, written
-from tests.embedding_server import EmbeddingServer, serving
 from wenyuan.errors import InvalidValue, PasswordWrong
 from wenyuan.parsers.wire import Request
 from wenyuan.runtime.library import Library
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment={"WENYUAN_WORKER_THREADS": "1"}) as opened:
-        yield opened
 
 
 @pytest.fixture

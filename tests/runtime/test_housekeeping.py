@@ -8,16 +8,10 @@ from pathlib import Path
 import pytest
 
 import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.flows.housekeeping import forget_old_work
 from wenyuan.runtime.library import Library
 from wenyuan.store import knowledge_bases
-
-
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.errors import (
     CitationNotFound,
     DocumentAmbiguous,
@@ -22,15 +22,8 @@ from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as one:
-        yield one
-
-
 @pytest.fixture
 def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    server.before_answer = lambda _: None
     # One job at a time, so that the calls to the model can be counted: two may ask for the same text at once.
     with opened(tmp_path, server.settings() + "[worker]\nthreads = 1\n") as one:
         yield one

@@ -3,37 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import wenyuan as wy
 from tests.archive_files import tar_of, written, zip_of
-from tests.embedding_server import EmbeddingServer, serving
 from wenyuan.errors import NothingToRetry, PartOfDocument
 from wenyuan.runtime.library import Library
 from wenyuan.types import DocumentPolicy
 
 ONE_WORKER = {"WENYUAN_WORKER_THREADS": "1"}
 HERON, KINGFISHER, OWL = "苍鹭在湖边过冬，编号 PPR-9087。", "翠鸟在河岸筑巢，编号 PPR-9088。", "仓鸮，编号 PPR-9089。"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment=ONE_WORKER) as opened:
-        yield opened
-        opened.drain()
-        assert opened.check(deep=True) == []
 
 
 @pytest.fixture

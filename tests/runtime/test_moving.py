@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.errors import (
     DocumentNotFound,
     KnowledgeBaseArchived,
@@ -26,22 +24,10 @@ ONE_WORKER = {"WENYUAN_WORKER_THREADS": "1"}
 SECTIONS = "".join(f"# 第{number}节\n\n琥珀项目第{number}阶段，编号 PPR-{9000 + number}。\n\n" for number in range(700))
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
 @pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment=ONE_WORKER) as opened:
-        opened.knowledge_bases.create("财务")
-        yield opened
-        opened.drain()
-        assert opened.check(deep=True) == []
+def library(library: Library) -> Library:
+    library.knowledge_bases.create("财务")
+    return library
 
 
 @pytest.fixture

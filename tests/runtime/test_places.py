@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
 
-import wenyuan as wy
 from tests.archive_files import written
-from tests.embedding_server import EmbeddingServer, serving
 from wenyuan.errors import CitationNotFound, InvalidValue, PlaceHasNoPicture
 from wenyuan.parsers import rendering
 from wenyuan.parsers.rendering import render
@@ -21,20 +18,7 @@ from wenyuan.parsers.wire import Request
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
 
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as running:
-        yield running
-
-
-@pytest.fixture
-def library(tmp_path: Path, server: EmbeddingServer) -> Iterator[Library]:
-    home = tmp_path / "library"
-    home.mkdir()
-    (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
-    with wy.open(home, environment={"WENYUAN_WORKER_THREADS": "1"}) as opened:
-        yield opened
+FILES = Path(__file__).parents[1] / "fixtures" / "files"
 
 
 def cited(library: Library, question: str) -> str:
@@ -97,31 +81,16 @@ def picture(tmp_path: Path) -> Path:
     return path
 
 
-def on_page(library: Library, citation: str, path: Path) -> None:
-    """Make a passage one that stands in a picture, from (20, 20) to (80, 50)."""
-    revision_id, _, seq = citation.rpartition(".")
-    with library._database.write() as tx:
-        tx.run("UPDATE revisions SET media_type = 'image/png' WHERE id = :id", {"id": revision_id})
-        tx.run(
-            'UPDATE chunks SET anchor = \'{"kind":"page","first":1,"last":1,"name":"","boxes":[[1,20,20,80,50]]}\' '
-            "WHERE revision_id = :id AND seq = :seq",
-            {"id": revision_id, "seq": int(seq)},
-        )
-        row = tx.all("SELECT blob_sha256 FROM revisions WHERE id = :id", {"id": revision_id})
-    library._blobs.path(str(row[0][0])).write_bytes(path.read_bytes())
-
-
-def test_a_page_is_shown_with_its_passage_lit(library: Library, tmp_path: Path, picture: Path) -> None:
-    (tmp_path / "note.txt").write_text("编号 PPR-9087", "utf-8")
-    library.add(tmp_path / "note.txt")
-    citation = cited(library, "PPR-9087")
-    on_page(library, citation, picture)
+def test_a_page_is_shown_with_its_passage_lit(library: Library) -> None:
+    library.add(FILES / "handbook.pdf")
+    hit = library.search("差旅标准").hits[0]
+    citation, box = hit.passage.chunk_id, hit.passage.chunk.anchor.boxes[0]
     assert library.documents.open(citation).has_picture
     shown = library.documents.picture(citation, scale=2.0)
     drawn = Image.open(io.BytesIO(shown.png)).convert("RGB")
-    assert (shown.page, drawn.size) == (1, (400, 200))
-    assert drawn.getpixel((100, 70)) != (255, 255, 255)
-    assert drawn.getpixel((300, 150)) == (255, 255, 255)
+    assert shown.page == box.page
+    assert drawn.getpixel((2 * box.left - 1, box.top + box.bottom)) == (255, 232, 120)
+    assert drawn.getpixel((2, 2)) == (255, 255, 255)
 
 
 def test_what_has_no_pages_has_no_picture(library: Library, tmp_path: Path) -> None:

@@ -10,17 +10,11 @@ from pathlib import Path
 import pytest
 
 import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.runtime.library import Library
 from wenyuan.store import knowledge_bases
 
 OLD, NEW = "旧版：差旅每天补贴八十元。", "新版：差旅每天补贴一百元。"
-
-
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as started:
-        yield started
 
 
 @contextmanager

@@ -11,18 +11,12 @@ from pathlib import Path
 import pytest
 
 import wenyuan as wy
-from tests.embedding_server import EmbeddingServer, serving
+from tests.embedding_server import EmbeddingServer
 from wenyuan.runtime.jobs import JobEvent
 from wenyuan.runtime.library import Library
 from wenyuan.store import job_changes, queue
 
 ONE_WORKER = {"WENYUAN_WORKER_THREADS": "1"}
-
-
-@pytest.fixture
-def server() -> Iterator[EmbeddingServer]:
-    with serving() as server:
-        yield server
 
 
 @pytest.fixture
