@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import base64
 import json
-import threading
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import numpy as np
+
+from tests.loopback import serving_on_loopback
 
 DIMENSIONS = 64
 
@@ -83,21 +84,9 @@ def serving(port: int = 0, dimensions: int = DIMENSIONS) -> Iterator[EmbeddingSe
         def log_message(self, format: str, *args: Any) -> None:
             del format, args
 
-    class Server(ThreadingHTTPServer):
-        def handle_error(self, request: Any, client_address: Any) -> None:
-            """Callers are killed in the middle of a call, on purpose."""
-
-    server = Server(("127.0.0.1", port), Handler)
-    server.daemon_threads = True
-    state = EmbeddingServer(f"http://127.0.0.1:{server.server_address[1]}", dimensions)
-    # The default poll of half a second would be waited out at every shutdown.
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
+    with serving_on_loopback(Handler, port) as address:
+        state = EmbeddingServer(address, dimensions)
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 def _encoded(vector: Any, request: dict[str, Any]) -> Any:

@@ -15,8 +15,10 @@ import zipfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.loopback import serving_on_loopback
 
 Fault = Callable[["Exchange"], None]
 
@@ -208,17 +210,12 @@ def reading_server() -> Iterator[ReaderServer]:
         def log_message(self, format: str, *args: Any) -> None:
             del format, args
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    state = ReaderServer(f"http://127.0.0.1:{server.server_address[1]}")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield state
-    finally:
-        over.set()
-        server.shutdown()
-        server.server_close()
+    with serving_on_loopback(Handler) as address:
+        state = ReaderServer(address)
+        try:
+            yield state
+        finally:
+            over.set()
 
 
 def _request(handler: BaseHTTPRequestHandler, body: bytes) -> Request:

@@ -7,8 +7,10 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
+
+from tests.loopback import serving_on_loopback
 
 Answer = Callable[["Exchange"], None]
 
@@ -77,14 +79,9 @@ def scripted_server() -> Iterator[ScriptedServer]:
         def log_message(self, format: str, *args: Any) -> None:
             del format, args
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    state = ScriptedServer(f"http://127.0.0.1:{server.server_address[1]}/v1")
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield state
-    finally:
-        over.set()
-        server.shutdown()
-        server.server_close()
+    with serving_on_loopback(Handler) as address:
+        state = ScriptedServer(f"{address}/v1")
+        try:
+            yield state
+        finally:
+            over.set()
