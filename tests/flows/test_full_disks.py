@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import wenyuan as wy
+from tests.archive_files import written
 from tests.embedding_server import EmbeddingServer, serving
 from tests.small_disks import disk, fill
 from wenyuan.errors import DiskFull
@@ -107,3 +108,26 @@ def test_many_processes_that_write_at_once_wait_for_each_other(tmp_path: Path) -
         assert {view.latest.state for view in library.documents.list(limit=1000)} == {"ready"}
         assert len(library.documents.list(limit=1000)) == 240
         assert library.check() == []
+
+
+def test_a_disk_that_fills_while_an_archive_is_taken_apart(tmp_path: Path) -> None:
+    files = {f"{number}.txt": f"第{number}号湖。" + "鹭在湖边越冬。" * 15_000 for number in range(8)}
+    archive = written(tmp_path / "湖.zip", files)
+    with serving() as server, disk(tmp_path / "disk", megabytes=64) as folder:
+        filler = folder / "filler"
+        with _library(folder / "library", server) as library:
+            library.knowledge_bases.create("湖", embedding_model="")
+            library.add(archive, kb="湖", wait=False)
+            fill(filler, leaving=1 << 20)
+            library.drain()
+            assert library.documents.show("湖.zip").latest.state in ("pending", "processing")
+            (job,) = library.jobs.list(only_live=True)
+            assert (job.state, job.problem and job.problem.code) == ("waiting", "disk-full")
+            filler.unlink()
+            with library._database.write() as tx:
+                tx.run("UPDATE jobs SET run_after = 0 WHERE state = 'waiting'")
+            library.drain()
+            states = {view.document.name: view.latest.state for view in library.documents.list("湖")}
+            assert set(states.values()) == {"ready"}
+            assert len(states) == 1 + len(files)
+            assert library.check() == []

@@ -411,3 +411,18 @@ def test_giving_up_in_the_middle_ends_the_child(reader: SandboxedReader, stage: 
     assert process is not None
     made.close()  # type: ignore[attr-defined]
     wait_until_gone(process)
+
+
+def test_who_stops_listening_to_one_file_goes_on_with_the_next(tmp_path: Path, reader: SandboxedReader) -> None:
+    long, short = tmp_path / "long.txt", tmp_path / "short.txt"
+    long.write_text("一行字。\n\n" * 200_000, "utf-8")
+    short.write_text("short", "utf-8")
+    # Held on to, as it is by the traceback of what its listener met with.
+    unfinished = reader.read(long, long.name)
+    next(unfinished)
+    first = reader.process_id
+    assert first is not None
+    for _ in range(2):
+        assert [event.text for event in reader.read(short, short.name) if isinstance(event, Block)] == ["short"]
+        wait_until_gone(first)
+        unfinished.close()  # type: ignore[attr-defined]

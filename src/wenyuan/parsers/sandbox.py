@@ -154,8 +154,11 @@ class SandboxedReader:
                     raise message
                 yield message
         finally:
-            if not healthy:
-                self.close()
+            if healthy:
+                child.is_busy = False
+            else:
+                child.close()
+                self._child = None if self._child is child else self._child
 
     def _ready_child(self) -> _Child:
         if self._child is not None and not self._child.is_usable:
@@ -215,6 +218,8 @@ class _Child:
         self._poll = select.poll()
         self._poll.register(self._answers, select.POLLIN)
         self._pending = b""
+        self.is_busy = False
+        """Whether it was asked for a file that nobody has heard the end of."""
         self._peak_bytes = 0
         self._seconds_left = 0.0
         self._bytes_left = 0
@@ -226,10 +231,11 @@ class _Child:
 
     @property
     def is_usable(self) -> bool:
-        return self._files < FILES_PER_CHILD and self._is_alive()
+        return self._files < FILES_PER_CHILD and not self.is_busy and self._is_alive()
 
     def request(self, request: Request) -> None:
         self._files += 1
+        self.is_busy = True
         self._seconds_left = self._limits.parse_seconds
         self._pages_left = self._settings.ocr_pages
         self._bytes_left = self._limits.parse_output_bytes * (_MADE_PER_BYTE if request.stage else 1)
