@@ -9,7 +9,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from wenyuan.types import ModelIdentity, ReadEvent, Side
+from wenyuan.types import (
+    GenerationEvent,
+    GenerationRequest,
+    GeneratorProfile,
+    ModelIdentity,
+    ReadEvent,
+    RerankerProfile,
+    Side,
+)
 
 Vectors = NDArray[np.float32]
 
@@ -81,12 +89,30 @@ class Embedder(Protocol):
 
 
 class Reranker(Protocol):
-    """Scores passages against a question, higher is better, one score per passage."""
+    """Judges passages against a question."""
 
-    def rerank(self, question: str, passages: Sequence[str], timeout: float) -> Sequence[float]: ...
+    @property
+    def profile(self) -> RerankerProfile: ...
+
+    def rerank(self, question: str, passages: Sequence[str], timeout: float) -> Sequence[float]:
+        """Return one finite score per passage, in their order, higher is better.
+
+        `timeout` is in seconds and covers every retry. Raises `errors.ProviderError` where the service fails or
+        its answer is not one score for each passage.
+        """
+        ...
 
 
 class Generator(Protocol):
     """Writes text from messages, piece by piece."""
 
-    def generate(self, messages: Sequence[tuple[str, str]], timeout: float) -> Iterator[str]: ...
+    @property
+    def profile(self) -> GeneratorProfile: ...
+
+    def generate(self, request: GenerationRequest, timeout: float) -> Iterator[GenerationEvent]:
+        """Yield pieces of text as they come, and one `GenerationEnd` last; closing the iterator ends the call.
+
+        `timeout` is in seconds and covers the whole call with its retries. What fails before the first piece is
+        tried again within it; after that nothing is, so that no text comes twice. Raises `errors.ProviderError`.
+        """
+        ...

@@ -5,6 +5,18 @@ epoch (UTC), days are proleptic Gregorian ordinals (`datetime.date.toordinal`), 
 offset counts Unicode code points.
 """
 
+from wenyuan.types.generating import GenerationEnd as GenerationEnd
+from wenyuan.types.generating import GenerationEndReason as GenerationEndReason
+from wenyuan.types.generating import GenerationEvent as GenerationEvent
+from wenyuan.types.generating import GenerationRequest as GenerationRequest
+from wenyuan.types.generating import GeneratorProfile as GeneratorProfile
+from wenyuan.types.generating import Message as Message
+from wenyuan.types.generating import MessageRole as MessageRole
+from wenyuan.types.generating import RerankerProfile as RerankerProfile
+from wenyuan.types.generating import TextPiece as TextPiece
+from wenyuan.types.generating import TokenUsage as TokenUsage
+from wenyuan.types.generating import Tool as Tool
+from wenyuan.types.generating import ToolCall as ToolCall
 from wenyuan.types.keeping import ChunkingConfig as ChunkingConfig
 from wenyuan.types.keeping import Document as Document
 from wenyuan.types.keeping import DocumentPolicy as DocumentPolicy
