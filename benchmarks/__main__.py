@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import durability, ingest, language, lifecycle, postgresql, query, readers, throughput
+from benchmarks import answers, durability, ingest, language, lifecycle, postgresql, query, readers, throughput
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine
 from wenyuan.config import load_settings
@@ -21,7 +21,7 @@ from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600
-_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "readers", "postgresql", "durability")
+_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "readers", "answers", "postgresql", "durability")
 
 
 def main() -> None:
@@ -29,6 +29,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *_PARTS], default=list(_PARTS))
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--packs", type=Path, help="a folder of evaluation sets, for the answers part")
     arguments = parser.parse_args()
     parts = arguments.parts or _PARTS
     print(f"Measured on {machine()}.\n", flush=True)
@@ -36,6 +37,8 @@ def main() -> None:
         print(language.measure(), flush=True)
     if "readers" in parts:
         print(readers.measure(), flush=True)
+    if "answers" in parts:
+        print(answers.measure(arguments.packs), flush=True)
     corpus = load_corpus()
     if "ingest" in parts:
         print(ingest.measure(corpus), flush=True)

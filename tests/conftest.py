@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 from hypothesis import settings
 
@@ -12,3 +13,8 @@ settings.register_profile(
     "reproducible", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=60
 )
 settings.load_profile("reproducible" if os.environ.get("CI") else "local")
+
+# A shell starts what runs in its background with SIGINT ignored, programs inherit that, and no Ctrl-C would
+# reach those under test.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

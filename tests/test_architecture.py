@@ -27,17 +27,26 @@ from tests.source_code import (
 
 FLOORS = (
     {"types", "errors", "identifiers"},
-    {"ports", "language", "rules"},
+    {"ports", "language"},
+    {"rules", "prompts"},
     {"store", "parsers", "providers", "fetching"},
     {"flows"},
     {"worker", "config"},
     {"runtime"},
-    {"doors"},
+    {"doors", "client"},
 )
 FLOOR_OF = {name: number for number, names in enumerate(FLOORS) for name in names}
 SEEN_FROM_DOORS = {"runtime", "config", "types", "errors"}
-ENTRANCES = {("wenyuan.doors.cli.serving", "wenyuan.doors.http.server")}
-"""Where one door opens another: the command line starts the server."""
+ENTRANCES = {
+    ("wenyuan", "wenyuan.client.library"),
+    ("wenyuan.doors.cli.serving", "wenyuan.doors.http.server"),
+    ("wenyuan.doors.cli.serving_agents", "wenyuan.doors.mcp.stdio"),
+    ("wenyuan.doors.http.mcp_endpoint", "wenyuan.doors.mcp.http"),
+    ("wenyuan.doors.http.bots_endpoint", "wenyuan.doors.bots.service"),
+}
+"""Where one door opens another: the command line starts the servers, and one server carries another's messages.
+
+The package itself shows the client as it shows the library."""
 
 PURE = {"language", "rules"}
 IMPURE_MODULES = {

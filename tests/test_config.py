@@ -94,3 +94,26 @@ def test_a_file_that_is_not_text_is_refused(tmp_path: Path) -> None:
 def test_more_that_makes_no_sense(tmp_path: Path, text: str) -> None:
     with pytest.raises(ConfigurationInvalid):
         load_settings(written(tmp_path, text), {})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('preset = "nobody"', "preset must be one of"),
+        ('preset = "qwen"\nmodel = "m"', "types must say which of"),
+        ('preset = "qwen"\nmodel = "m"\ntypes = ["image"]', "has models for"),
+        ('preset = "qwen"\nmodel = "m"\ntypes = [["chat"]]', "types must be a list"),
+        ('preset = "qwen"\nmodel = "m"\ntypes = "chat"', "types must be a list"),
+        ('types = ["chat"]\nmodel = "m"', "protocol must be given"),
+    ],
+)
+def test_a_preset_that_cannot_be_meant_is_told(tmp_path: Path, text: str, reason: str) -> None:
+    home = written(tmp_path, f"[models.x]\n{text}\n")
+    with pytest.raises(ConfigurationInvalid, match=rf"models\.x .*{reason}"):
+        load_settings(home, {})
+
+
+def test_the_role_of_embedding_outranks_the_default_that_says_the_same(tmp_path: Path) -> None:
+    home = written(tmp_path, "[roles]\nembedding = 'mine'\n[defaults]\nembedding_model = 'other'\n")
+    assert load_settings(home, {}).defaults.embedding_model == "mine"
+    assert load_settings(home, {"WENYUAN_ROLES_EMBEDDING": "third"}).defaults.embedding_model == "third"

@@ -14,17 +14,25 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from wenyuan.client.library import Client
     from wenyuan.runtime.backups import restore
     from wenyuan.runtime.library import Library, TextToAdd
-    from wenyuan.runtime.library import open_library as open
+    from wenyuan.runtime.opening import open_library as open
 
-__all__ = ["Library", "TextToAdd", "open", "restore"]
+__all__ = ["Client", "Library", "TextToAdd", "open", "restore"]
+
+_HOMES = {
+    "Client": ("wenyuan.client.library", "Client"),
+    "Library": ("wenyuan.runtime.library", "Library"),
+    "TextToAdd": ("wenyuan.runtime.library", "TextToAdd"),
+    "open": ("wenyuan.runtime.opening", "open_library"),
+    "restore": ("wenyuan.runtime.backups", "restore"),
+}
 
 
 def __getattr__(name: str) -> Any:
     # Loaded when first used, so that importing the package stays free of heavy libraries (PEP 562).
-    if name == "restore":
-        return import_module("wenyuan.runtime.backups").restore
-    if name in __all__:
-        return getattr(import_module("wenyuan.runtime.library"), "open_library" if name == "open" else name)
-    raise AttributeError(f"module 'wenyuan' has no attribute {name!r}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'wenyuan' has no attribute {name!r}")
+    module, inside = _HOMES[name]
+    return getattr(import_module(module), inside)

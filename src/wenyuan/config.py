@@ -1,14 +1,14 @@
 """Settings: read once, from `wenyuan.toml` in the library and the environment; unknown keys are refused.
 
 An environment variable `WENYUAN_SECTION_KEY`, such as `WENYUAN_SEARCH_TOP_K`, outranks the file.
-Keys of providers are references (`env:NAME` or `file:PATH`), so settings can be printed.
+Keys of providers are references (such as `env:NAME`), so settings can be printed.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import MISSING, dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,12 +16,14 @@ from typing import Any, TypeVar
 from wenyuan.errors import ConfigurationInvalid
 from wenyuan.parsers.pictures.recognition import OCR_CHOICES, ReadingSettings
 from wenyuan.parsers.sandbox import ReadLimits
+from wenyuan.providers.presets import with_preset
 from wenyuan.providers.readers.settings import ReaderSettings
-from wenyuan.providers.settings import BUILT_IN_MODEL, EmbeddingModelSettings
+from wenyuan.providers.settings import BUILT_IN_MODEL, ModelSettings
+from wenyuan.types.bots import BotSettings
 
 FILE_NAME = "wenyuan.toml"
 
-Described = TypeVar("Described", EmbeddingModelSettings, ReaderSettings)
+Described = TypeVar("Described", ModelSettings, ReaderSettings, BotSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +36,54 @@ class DefaultSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class RoleSettings:
+    """Which model does what: writes answers, does small tasks such as rewriting a question (the one that answers,
+    where none is named), embeds the documents of new knowledge bases (`defaults.embedding_model`, where none is
+    named), and reranks what a search has found. Empty means none.
+    """
+
+    answer: str = ""
+    task: str = ""
+    embedding: str = ""
+    rerank: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How many passages a search gives, and how long it waits for the model to embed a question."""
+    """How many passages a search gives, and how long it waits for the model to embed a question.
+
+    Where a model has the role `rerank`, it puts the best `rerank_candidates` in order if it does so within
+    `rerank_seconds`; then only the first `rerank_top_n` are kept, and none that it scores below `rerank_threshold`,
+    which is on the model's own scale; 0 keeps all.
+    """
 
     top_k: int = 8
     embed_seconds: float = 10.0
+    rerank_candidates: int = 30
+    rerank_seconds: float = 4.0
+    rerank_top_n: int = 0
+    rerank_threshold: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSettings:
+    """A language model has `seconds` for an answer, and may look things up in `rounds` rounds while it writes it; a
+    bot waits `bot_seconds`. Of a session it is told the last `history_turns` turns, as far as they fit.
+
+    What it has said is saved every `save_seconds`. So many answers may be `running` in a server; one whose client is
+    gone is stopped after `resume_seconds`, and its events are kept for `kept_seconds`, to be taken up again. With
+    `model_titles` the model of the role `task` gives a session its title, else that is made of the first question.
+    """
+
+    seconds: float = 180.0
+    rounds: int = 4
+    bot_seconds: float = 60.0
+    history_turns: int = 40
+    save_seconds: float = 1.0
+    running: int = 32
+    resume_seconds: float = 10.0
+    kept_seconds: float = 300.0
+    model_titles: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +107,8 @@ class WorkerSettings:
 
 @dataclass(frozen=True, slots=True)
 class RetentionSettings:
-    """How long traces of questions are kept, and the text and bytes of revisions that a newer one replaced,
-
-    so that citations of them still open. An index that a rebuilt one replaced can be gone back to for
+    """How long traces of questions are kept, and the text and bytes of revisions that a newer one replaced, so that
+    citations of them still open. An index that a rebuilt one replaced can be gone back to for
     `retired_index_days`; jobs that ended are listed for `job_days`. All of them go when a worker starts,
     and now and then while it works.
     """
@@ -114,7 +158,12 @@ class ServerSettings:
     `requests_per_minute`, 0 being any number; `streams` event streams may be open, each with a sign of life
     every `heartbeat_seconds`. `allowed_hosts` are further names, separated by commas, under which the server is
     reached. Ending, it gives requests `stop_seconds` to be done. Without `works` it leaves the work to
-    `wenyuan worker`.
+    `wenyuan worker`. With `mcp_writes`, `/mcp` has tools that change the library, for keys that may.
+
+    `path` is where a proxy shows it, such as `/library`. Of the proxies at the addresses `trusted_proxies`,
+    separated by commas, it believes who asks, and whether over TLS. A browser is signed in for `sign_in_days`; each
+    address may try `sign_ins_per_minute`. Folders of this machine become sources over HTTP only below `folders`, and
+    backups are written into `backups`; several folders are separated by colons.
     """
 
     host: str = "127.0.0.1"
@@ -131,32 +180,45 @@ class ServerSettings:
     stop_seconds: float = 10.0
     allowed_hosts: str = ""
     works: bool = True
+    mcp_writes: bool = False
+    path: str = ""
+    trusted_proxies: str = ""
+    sign_in_days: float = 14.0
+    sign_ins_per_minute: int = 10
+    folders: str = ""
+    backups: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     defaults: DefaultSettings = field(default_factory=DefaultSettings)
+    roles: RoleSettings = field(default_factory=RoleSettings)
     limits: ReadLimits = field(default_factory=ReadLimits)
     reading: ReadingSettings = field(default_factory=ReadingSettings)
     search: SearchSettings = field(default_factory=SearchSettings)
+    answer: AnswerSettings = field(default_factory=AnswerSettings)
     worker: WorkerSettings = field(default_factory=WorkerSettings)
     retention: RetentionSettings = field(default_factory=RetentionSettings)
     sessions: SessionSettings = field(default_factory=SessionSettings)
     fetch: FetchSettings = field(default_factory=FetchSettings)
     watch: WatchSettings = field(default_factory=WatchSettings)
     server: ServerSettings = field(default_factory=ServerSettings)
-    models: Mapping[str, EmbeddingModelSettings] = field(default_factory=dict)
+    models: Mapping[str, ModelSettings] = field(default_factory=dict)
     readers: Mapping[str, ReaderSettings] = field(default_factory=dict)
+    bots: Mapping[str, BotSettings] = field(default_factory=dict)
 
 
-_SECTIONS = ("defaults", "limits", "reading", "search", "worker", "retention", "sessions", "fetch", "watch", "server")
+_SECTIONS = (
+    *("defaults", "roles", "limits", "reading", "search", "answer", "worker", "retention"),
+    *("sessions", "fetch", "watch", "server"),
+)
 
 
 def load_settings(library: Path, environment: Mapping[str, str]) -> Settings:
     """Read a library's settings. Raises `ConfigurationInvalid`, naming the setting and its source."""
     file = library / FILE_NAME
     settings = _with_file(_built_in(), _stored(file), str(file))
-    return _with_environment(settings, environment)
+    return _with_default_model(_with_environment(settings, environment))
 
 
 def examine_settings(
@@ -179,7 +241,14 @@ def examine_settings(
             settings = change(settings)
         except ConfigurationInvalid as error:
             wrong.append(error)
-    return settings, tuple(wrong)
+    return _with_default_model(settings), tuple(wrong)
+
+
+def _with_default_model(settings: Settings) -> Settings:
+    """The role, which is newer, outranks the default that says the same."""
+    if not settings.roles.embedding:
+        return settings
+    return replace(settings, defaults=replace(settings.defaults, embedding_model=settings.roles.embedding))
 
 
 def _stored(file: Path) -> Mapping[str, Any]:
@@ -201,7 +270,7 @@ def _pieces(stored: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _built_in() -> Settings:
-    model = EmbeddingModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
+    model = ModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
     return Settings(models={BUILT_IN_MODEL: model})
 
 
@@ -213,6 +282,9 @@ def _with_file(settings: Settings, stored: Mapping[str, Any], source: str) -> Se
         elif name == "readers" and isinstance(values, Mapping):
             readers = {**settings.readers, **{key: _reader(key, value, source) for key, value in values.items()}}
             settings = replace(settings, readers=readers)
+        elif name == "bots" and isinstance(values, Mapping):
+            bots = {key: _described(BotSettings, "bots", key, value, source) for key, value in values.items()}
+            settings = replace(settings, bots={**settings.bots, **bots})
         elif name in _SECTIONS and isinstance(values, Mapping):
             settings = _with_section(settings, name, values, source)
         else:
@@ -270,19 +342,28 @@ _SWITCHES = {"true": True, "1": True, "false": False, "0": False}
 # A zero limit or lease would stop all work; an overlap or a retention of nothing makes sense.
 _MAY_BE_ZERO = frozenset(
     (
+        "answer.history_turns",
+        "answer.resume_seconds",
+        "answer.rounds",
         "defaults.chunk_overlap_columns",
         "worker.replace_wait_seconds",
         "retention.job_days",
         "retention.retired_index_days",
         "retention.superseded_days",
         "retention.trace_days",
+        "search.rerank_threshold",
+        "search.rerank_top_n",
         "server.requests_per_minute",
     )
 )
 
 
-def _model(name: str, values: Any, source: str) -> EmbeddingModelSettings:
-    return _described(EmbeddingModelSettings, "models", name, values, source)
+def _model(name: str, values: Any, source: str) -> ModelSettings:
+    try:
+        complete = with_preset(values) if isinstance(values, Mapping) else values
+    except (TypeError, ValueError) as error:
+        raise ConfigurationInvalid(setting=f"models.{name}", source=source, reason=str(error)) from error
+    return _described(ModelSettings, "models", name, complete, source)
 
 
 def _reader(name: str, values: Any, source: str) -> ReaderSettings:
@@ -298,7 +379,15 @@ def _described(kind: type[Described], section: str, name: str, values: Any, sour
     for key in values:
         if key not in known:
             raise ConfigurationInvalid(setting=f"{setting}.{key}", source=source, reason="there is no such setting")
+    if missing := [key for key in known if _is_required(kind, key) and key not in values]:
+        reason = f"{' and '.join(sorted(missing))} must be given"
+        raise ConfigurationInvalid(setting=setting, source=source, reason=reason)
     try:
         return kind(name=name, **values)
     except (TypeError, ValueError) as error:
         raise ConfigurationInvalid(setting=setting, source=source, reason=str(error)) from error
+
+
+def _is_required(kind: type[Described], key: str) -> bool:
+    item = next(one for one in fields(kind) if one.name == key)
+    return item.default is MISSING and item.default_factory is MISSING

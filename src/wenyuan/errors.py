@@ -6,7 +6,7 @@ both are templates filled from the keyword arguments it is raised with. Codes ar
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from wenyuan.types import Problem
 
@@ -22,7 +22,15 @@ class WenyuanError(Exception):
 
     def __init__(self, **details: Any) -> None:
         self.details = details
+        self._told_advice: str | None = None
         super().__init__(self.sentence.format_map(_Details(details)))
+
+    @classmethod
+    def retold(cls, message: str, advice: str, **details: Any) -> Self:
+        """The same error as another program told of it, in its own words."""
+        error = cls(**details)
+        error.args, error._told_advice = (message,), advice
+        return error
 
     @property
     def message(self) -> str:
@@ -30,14 +38,15 @@ class WenyuanError(Exception):
 
     @property
     def advice(self) -> str:
-        return self.hint.format_map(_Details(self.details))
+        return self.hint.format_map(_Details(self.details)) if self._told_advice is None else self._told_advice
 
     def problem(self, stage: str = "", attempt: int = 0) -> Problem:
         """The same, as a value that can be stored beside a job or a revision."""
         return Problem(self.code, self.message, self.advice, stage, attempt)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (_rebuild, (type(self), self.details))
+        told = None if self._told_advice is None else (self.message, self._told_advice)
+        return (_rebuild, (type(self), self.details, told))
 
 
 class _Details(dict[str, Any]):
@@ -45,8 +54,8 @@ class _Details(dict[str, Any]):
         return f"<{key}>"
 
 
-def _rebuild(kind: type[WenyuanError], details: dict[str, Any]) -> WenyuanError:
-    return kind(**details)
+def _rebuild(kind: type[WenyuanError], details: dict[str, Any], told: tuple[str, str] | None = None) -> WenyuanError:
+    return kind(**details) if told is None else kind.retold(*told, **details)
 
 
 # --- The request must change -----------------------------------------------------------------------
@@ -160,6 +169,12 @@ class SessionNotFound(RequestError):
     hint = "`wenyuan sessions list` shows the sessions with their ids."
 
 
+class TurnNotFound(RequestError):
+    code = "turn-not-found"
+    sentence = "The session {session!r} has no such turn {turn}, or another one has replaced it."
+    hint = "`wenyuan sessions turns {session}` shows its turns with their numbers."
+
+
 class AttachmentNotFound(RequestError):
     code = "attachment-not-found"
     sentence = "Nothing called {attachment!r} is attached to this session."
@@ -182,6 +197,24 @@ class PackNotImported(RequestError):
     code = "pack-not-imported"
     sentence = "The documents of {path} are not in this library: there is no knowledge base named {name!r}."
     hint = "`wenyuan eval import {folder}` adds them; `--kb` names another knowledge base that has them."
+
+
+class EvaluationSetNotFound(RequestError):
+    code = "evaluation-set-not-found"
+    sentence = "The library has no evaluation set {name!r}."
+    hint = "`GET /api/v1/evaluation/sets` lists them; a case that is added to a new name makes one."
+
+
+class AlreadyRunning(RequestError):
+    code = "already-running"
+    sentence = "{what} is under way already, and there is one at a time."
+    hint = "Wait until it is done, or end it first."
+
+
+class FolderRefused(RequestError):
+    code = "folder-refused"
+    sentence = "The folder {path} may not become a source from here."
+    hint = "Name a folder above it in `server.folders` of wenyuan.toml, or add it with `wenyuan sync` on its machine."
 
 
 class EvaluationRunNotFound(RequestError):
@@ -262,6 +295,24 @@ class RouteNotFound(RequestError):
     hint = "`/api/v1/openapi.json` lists what there is."
 
 
+class OpenAIModelNotFound(RequestError):
+    code = "model-not-found"
+    sentence = "There is no model {model!r}."
+    hint = "`/v1/models` lists them; a knowledge base is the model kb:NAME, several are kb:NAME+NAME, all are kb:*."
+
+
+class BotNotFound(RequestError):
+    code = "bot-not-found"
+    sentence = "There is no bot named {bot!r}."
+    hint = "Describe it under [bots.{bot}] in wenyuan.toml; docs/how-to-bots.md shows how."
+
+
+class BotDeliveryRefused(RequestError):
+    code = "bot-delivery-refused"
+    sentence = "What was delivered for the bot {bot!r} is not accepted: {reason}."
+    hint = "Compare its keys in wenyuan.toml with those on the platform's page, and check the clock of this machine."
+
+
 class MethodNotAllowed(RequestError):
     code = "method-not-allowed"
     sentence = "{path} cannot be asked with {method}."
@@ -290,6 +341,12 @@ class KeyRefused(RequestError):
     code = "key-refused"
     sentence = "The key is not known, has expired or was revoked."
     hint = "`wenyuan keys list` shows the keys; `wenyuan keys create` makes another."
+
+
+class CsrfRefused(RequestError):
+    code = "csrf-refused"
+    sentence = "The request came with a cookie, and without the word that pages of this server send."
+    hint = "Send the `csrf` of `/api/v1/me` as X-CSRF-Token; programs send a key instead of the cookie."
 
 
 class PermissionMissing(RequestError):
@@ -363,8 +420,44 @@ class ConfigurationInvalid(ConfigurationError):
 
 class ModelNotConfigured(ConfigurationError):
     code = "model-not-configured"
-    sentence = "There is no embedding model named {model!r}."
-    hint = "Name one of: {known}; or describe it under [models] in wenyuan.toml."
+    sentence = "There is no model named {model!r}."
+    hint = "Name one of: {known}; or add it with `wenyuan models add`."
+
+
+class ModelUnsuitable(ConfigurationError):
+    code = "model-unsuitable"
+    sentence = "The model {model!r} is not one for {wanted}: it is there for {types}."
+    hint = "Name one of: {known}; `types` of a model in wenyuan.toml says what it is for."
+
+
+class ModelExists(RequestError):
+    code = "model-exists"
+    sentence = "There is already a model named {model!r}."
+    hint = "Choose another name, or take that one out with `wenyuan models remove {model}`."
+
+
+class ModelInUse(RequestError):
+    code = "model-in-use"
+    sentence = "The model {model!r} is used by {users}."
+    hint = "Give them another model first: `wenyuan kb rebuild --model` for a knowledge base, [roles] in wenyuan.toml."
+
+
+class PackageMissing(ConfigurationError):
+    code = "package-missing"
+    sentence = "{what} needs the package {package}, which is not installed."
+    hint = "Install it: `pip install '{install}'`."
+
+
+class PromptInvalid(ConfigurationError):
+    code = "prompt-invalid"
+    sentence = "The prompt {path} cannot be used: {reason}."
+    hint = "Correct the file, or delete it: then the program's own prompt is used."
+
+
+class ContextTooSmall(ConfigurationError):
+    code = "context-too-small"
+    sentence = "The question needs about {needed} tokens with room for its answer, and the model takes {window}."
+    hint = "Ask a shorter question, choose a model with a larger context, or lower its `max_output_tokens`."
 
 
 class BuiltInModelMissing(ConfigurationError):
@@ -633,7 +726,7 @@ class ProviderRefused(ProviderError):
 class ProviderAnswerInvalid(ProviderError):
     code = "provider-answer-invalid"
     sentence = "{provider} answered something unusable: {reason}."
-    hint = "Check that the base URL and model in wenyuan.toml serve embeddings."
+    hint = "Check that `base_url`, `protocol` and `model` in wenyuan.toml name a service that does what it is used for."
 
 
 class ModelRefusesAll(ProviderError):
@@ -679,10 +772,22 @@ class LimitReached(RateLimited):
     hint = "The work continues by itself; raise the limits of the model if its provider allows more."
 
 
+class ProviderPaused(ProviderUnavailable):
+    code = "provider-paused"
+    sentence = "{provider} failed {failures} times in a row and is not asked again for {seconds} s."
+    hint = "It is tried again by itself; `wenyuan models test` says what is wrong with it."
+
+
 class ProviderTimeout(ProviderUnavailable):
     code = "provider-timeout"
     sentence = "{provider} did not answer within {seconds} s."
     hint = "The work continues by itself; raise `timeout_seconds` of the model if this is normal."
+
+
+class AnswerInterrupted(ProviderUnavailable):
+    code = "interrupted"
+    sentence = "The answer was interrupted before it was whole."
+    hint = "What was said until then is kept; ask again for the rest."
 
 
 class PageUnavailable(ProviderUnavailable):
@@ -803,6 +908,15 @@ class LibraryServed(StorageError):
     code = "library-served"
     sentence = "The library at {path} is served already, at {address}."
     hint = "Use that server, or stop it first. Commands and `wenyuan worker` may run beside it."
+
+
+class ServerUnreachable(StorageError):
+    """Worth trying again later."""
+
+    code = "server-unreachable"
+    sentence = "The server at {url} did not answer as a library does: {reason}."
+    hint = "Check that `wenyuan serve` runs there and that the address and port are its own."
+    retryable = True
 
 
 class ServerBusy(StorageError):

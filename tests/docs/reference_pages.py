@@ -13,7 +13,8 @@ from wenyuan import errors
 from wenyuan.config import Settings
 from wenyuan.doors.http.reference import reference
 from wenyuan.providers.readers.settings import ReaderSettings
-from wenyuan.providers.settings import EmbeddingModelSettings
+from wenyuan.providers.settings import ModelSettings
+from wenyuan.types.bots import BotSettings
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "reference"
 
@@ -27,15 +28,15 @@ Made from the program: `python -m tests.docs.reference_pages`.
 _MODELS_HEAD = """
 ## [models."NAME"]
 
-One table for each embedding model; a knowledge base names the one it uses. `key` is a reference, `env:NAME` or
-`file:PATH`: keys themselves are refused here and stored nowhere.
+One table for each model: [how to configure models](../how-to-models.md). `key` is a reference, `env:NAME`,
+`file:PATH` or `keyring:SERVICE/NAME`: keys themselves are refused here and stored nowhere. A `preset` fills `protocol`,
+`base_url`, `key`, `types`, `tools`, `json_schema` and `context_tokens` where they are not said.
 
 ```toml
 [models."openai/text-embedding-3-small"]
-protocol = "openai-compatible"
+preset = "openai"
+types = ["embedding"]
 model = "text-embedding-3-small"
-base_url = "https://api.openai.com/v1"
-key = "env:OPENAI_API_KEY"
 dimensions = 1536
 ```
 """
@@ -50,6 +51,21 @@ One table for each remote reader: [how to use one](../how-to-use-a-remote-reader
 kind = "mineru"
 base_url = "http://127.0.0.1:8000"
 types = ["application/pdf", "image/*"]
+```
+"""
+
+_BOTS_HEAD = """
+## [bots.NAME]
+
+One table for each bot: [how to let people ask from chat platforms](../how-to-bots.md). Keys (`token`, `aes_key`,
+`app_secret`) are references, as above.
+
+```toml
+[bots.helper]
+platform = "wecom"
+knowledge_bases = ["handbooks"]
+token = "env:WECOM_TOKEN"
+aes_key = "env:WECOM_AES_KEY"
 ```
 """
 
@@ -68,7 +84,7 @@ def settings_page() -> str:
             continue
         lines += [f"\n## [{section.name}]\n", _first_paragraph(type(value)), "\n| setting | default |\n|---|---|"]
         lines += [f"| `{item.name}` | `{getattr(value, item.name)!r}` |" for item in dataclasses.fields(value)]
-    for head, kind in ((_MODELS_HEAD, EmbeddingModelSettings), (_READERS_HEAD, ReaderSettings)):
+    for head, kind in ((_MODELS_HEAD, ModelSettings), (_READERS_HEAD, ReaderSettings), (_BOTS_HEAD, BotSettings)):
         lines += [head, "| setting | default |\n|---|---|"]
         lines += [f"| `{item.name}` | {_default(item)} |" for item in dataclasses.fields(kind) if item.name != "name"]
     return "\n".join(lines) + "\n"

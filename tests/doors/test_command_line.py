@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 import os
 import pty
@@ -15,13 +13,12 @@ from collections.abc import Sequence
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
+from tests.program import PROGRAM, Ended, environment, run, run_here
 from wenyuan.doors.cli.__main__ import main
 
-PROGRAM = (sys.executable, "-m", "wenyuan.doors.cli")
 HEAVY = {"apsw", "httpx2", "lxml", "numpy", "onnx", "onnxruntime", "opencc", "rjieba", "simsimd", "tokenizers"}
 BOX_OR_ESCAPE = re.compile("[\x1b\u2500-\u259f]")
 
@@ -37,44 +34,6 @@ RELEASE = """# Release 0.9.1
 
 Fixed: the gateway no longer stores a reading twice when its clock goes back.
 """
-
-
-def environment(**more: str) -> dict[str, str]:
-    """A keyword-only library by default: vectors are tested elsewhere, and take time."""
-    kept = {name: os.environ[name] for name in ("PATH", "HOME", "TMPDIR") if name in os.environ}
-    return {**kept, "LANG": "C.UTF-8", "WENYUAN_DEFAULTS_EMBEDDING_MODEL": "", **more}
-
-
-Ended = subprocess.CompletedProcess[str]
-
-
-def run(*arguments: str | Path, **more: str) -> Ended:
-    """Run the program as a process of its own."""
-    command = [*PROGRAM, *map(str, arguments)]
-    return subprocess.run(
-        command, capture_output=True, text=True, env=environment(**more), stdin=subprocess.DEVNULL, check=False
-    )
-
-
-def run_here(*arguments: str | Path, **more: str) -> Ended:
-    """Run the same program in this process, which spares the start: for tables of many commands."""
-    command = list(map(str, arguments))
-    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
-    with (
-        mock.patch.dict(os.environ, environment(**more), clear=True),
-        contextlib.redirect_stdout(streams[0]),
-        contextlib.redirect_stderr(streams[1]),
-    ):
-        exit_code = main(command)
-    output, errors = (_written(stream) for stream in streams)
-    return subprocess.CompletedProcess(command, exit_code, output, errors)
-
-
-def _written(stream: io.TextIOWrapper) -> str:
-    stream.flush()
-    buffer = stream.buffer
-    assert isinstance(buffer, io.BytesIO)
-    return buffer.getvalue().decode()
 
 
 class House:
@@ -313,7 +272,7 @@ WRONG: Sequence[tuple[Sequence[str], int, str, str]] = (
     (("explain", "trace_0"), 2, "trace-not-found", "Every search prints its trace id"),
     (("kb", "create", "default"), 2, "kb-exists", "Choose another name"),
     (("kb", "create", "x", "--embedding-model", "none", "--overlap", "-1"), 2, "invalid-value", "Give a value"),
-    (("kb", "create", "x", "--embedding-model", "unheard-of"), 3, "model-not-configured", "wenyuan.toml"),
+    (("kb", "create", "x", "--embedding-model", "unheard-of"), 3, "model-not-configured", "wenyuan models add"),
     (("kb", "delete", "default"), 2, "kb-default-protected", "wenyuan docs delete"),
     (("docs", "open", "rev_0.0"), 2, "citation-not-found", "ask again"),
     (("docs", "retry", "0.9.1.md"), 2, "nothing-to-retry", "wenyuan docs show 0.9.1.md"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.doors.test_command_line import Ended, run, run_here
+from tests.program import Ended, run, run_here
 
 
 class Desk:

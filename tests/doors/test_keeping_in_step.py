@@ -15,9 +15,10 @@ from typing import Any
 
 import pytest
 
-from tests.doors.test_command_line import run_here
+from tests.program import run_here
 from tests.web_server import Answer, WebServer
-from wenyuan.runtime.library import Library, open_library
+from wenyuan.runtime.library import Library
+from wenyuan.runtime.opening import open_library
 
 PROGRAM = (sys.executable, "-m", "wenyuan.doors.cli")
 ENVIRONMENT = {

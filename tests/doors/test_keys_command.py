@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.doors.test_command_line import run_here
+from tests.program import run_here
 
 
 @pytest.fixture(scope="module")

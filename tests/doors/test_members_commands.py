@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.archive_files import PASSWORD, locked_zip, written, zip_of
-from tests.doors.test_command_line import PROGRAM, Ended, environment, run_here
+from tests.program import PROGRAM, Ended, environment, run_here
 
 
 class Desk:

@@ -1,11 +1,8 @@
-"""`wenyuan kb rebuild`, `rollback` and `drop-index`, through the real program."""
+"""`wenyuan kb rebuild`, `rollback` and `drop-index`, through the program itself."""
 
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.embedding_server import EmbeddingServer, serving
+from tests.program import run_here
 from tests.two_models import configure
 
 
@@ -24,9 +22,8 @@ class Shell:
     second: EmbeddingServer
 
     def run(self, *arguments: str, code: int = 0, language: str = "en") -> str:
-        environment = {**os.environ, "WENYUAN_LIBRARY": str(self.home), "WENYUAN_LANG": language}
-        command = [sys.executable, "-m", "wenyuan.doors.cli", *arguments]
-        ended = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=120, check=False)
+        settings = {"WENYUAN_LIBRARY": str(self.home), "WENYUAN_DEFAULTS_EMBEDDING_MODEL": "a"}
+        ended = run_here(*arguments, WENYUAN_LANG=language, **settings)
         assert ended.returncode == code, ended.stdout + ended.stderr
         return ended.stdout + ended.stderr
 

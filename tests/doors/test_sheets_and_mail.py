@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.doors.test_command_line import Ended, run_here
+from tests.program import Ended, run_here
 
 FILES = Path(__file__).parent.parent / "fixtures" / "files"
 

@@ -23,7 +23,7 @@ with wy.open(sys.argv[1], create=False) as library:
     library.work()
 """
 _SETTINGS = "[worker]\nmax_attempts = 1000\npoll_seconds = 0.05\nthreads = 1\n"
-_ARCHIVES, _FILES, _SECONDS = 2, 100, 60.0
+_ARCHIVES, _FILES, _SECONDS = 2, 60, 60.0
 
 
 @contextmanager
@@ -97,7 +97,7 @@ def test_kills_at_every_stage_lose_and_double_nothing(tmp_path: Path) -> None:
         with wy.open(home) as library:
             for version in (0, 1):
                 library.add(*(archive(folder, number, version) for number in range(_ARCHIVES)), wait=False)
-                for kept, made in ((60, 0), (60, 1), (60, 65)):
+                for kept, made in ((40, 0), (40, 1), (40, 45)):
                     with worker(home):
                         wait_until(partial(has_got_so_far, library, kept, made))
                 assert_whole(library, version)

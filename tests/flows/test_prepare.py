@@ -19,7 +19,7 @@ from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.parsers.wire import WireError, decode_message, encode_made
 from wenyuan.rules.chunking import Chunker, Fed
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.types import Anchor, Block, Chunk, ChunkingConfig, Facts, Member, Notice, Posting, ReadEvent
+from wenyuan.types import Anchor, Block, Chunk, ChunkingConfig, Facts, Member, Notice, Posting, ReadEvent, TableRows
 
 NO_LIMIT = 1 << 30
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=60)
@@ -44,12 +44,12 @@ def sent(events: Iterable[ReadEvent], how: Instructions) -> list[Any]:
     return [decode_message(encode_made(value)).value for value in prepare(events, arguments)]  # type: ignore[union-attr]
 
 
-def received(values: Iterable[Any], most_bytes: int = NO_LIMIT) -> list[Prepared | Ending | Member]:
+def received(values: Iterable[Any], most_bytes: int = NO_LIMIT) -> list[Prepared | Ending | Member | TableRows]:
     receiver = Receiver("a.md", most_bytes)
     return [receiver(value) for value in values]
 
 
-def chunks_of(made: Sequence[Prepared | Ending | Member]) -> list[tuple[Chunk, bytes]]:
+def chunks_of(made: Sequence[Prepared | Ending | Member | TableRows]) -> list[tuple[Chunk, bytes]]:
     return [chunk for one in made if isinstance(one, Prepared) for chunk in one.chunks]
 
 
@@ -133,7 +133,7 @@ def test_terms_of_the_vocabulary_are_read() -> None:
     assert posting != read_chunk(instructions().name, chunk_of(block))[0]
 
 
-def postings(made: Prepared | Ending | Member) -> Sequence[Posting]:
+def postings(made: Prepared | Ending | Member | TableRows) -> Sequence[Posting]:
     return made.postings if isinstance(made, Prepared) else ()
 
 

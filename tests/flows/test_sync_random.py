@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, invariant, rule
 
 from wenyuan.flows.sync import sync_folder
-from wenyuan.runtime.library import Library, open_library
+from wenyuan.runtime.library import Library
+from wenyuan.runtime.opening import open_library
 
 _NAMES = st.sampled_from(["a.txt", "b.txt", "笔记.txt", "c.md"])
 _FOLDERS = st.sampled_from(["", "x", "x/y", "目录"])

@@ -1,4 +1,4 @@
-"""An embeddings endpoint on loopback that answers as a test tells it to, or not at all."""
+"""An endpoint on loopback that answers as a test tells it to, or not at all."""
 
 from __future__ import annotations
 
@@ -55,6 +55,7 @@ class ScriptedServer:
     script: list[Answer] = field(default_factory=list)
     requests: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    paths: list[str] = field(default_factory=list)
     connections: set[tuple[str, int]] = field(default_factory=set)
 
 
@@ -69,6 +70,7 @@ def scripted_server() -> Iterator[ScriptedServer]:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             state.requests.append(request)
             state.keys.append(self.headers["Authorization"])
+            state.paths.append(self.path)
             state.connections.add(self.client_address)
             answer = state.script.pop(0) if len(state.script) > 1 else state.script[0]
             try:

@@ -14,9 +14,9 @@ from wenyuan.errors import BuiltInModelMissing, ConfigurationInvalid, ProviderTi
 from wenyuan.ports import Embedder, Vectors
 from wenyuan.providers.e5 import centring, weights
 from wenyuan.providers.e5.model import DIMENSIONS, PREFIXES, E5Embedder, create
-from wenyuan.providers.settings import BUILT_IN_MODEL, EmbeddingModelSettings
+from wenyuan.providers.settings import BUILT_IN_MODEL, ModelSettings
 
-SETTINGS = EmbeddingModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
+SETTINGS = ModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
 
 QUESTIONS = [
     *("什么时候可以去图书馆？", "When may I go to the library?"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ import pypdfium2
 import pytest
 
 import wenyuan as wy
+from tests.program import run_here
 from tests.reader_server import ReaderServer, reading_server, status
 from tests.web_server import Answer, WebServer
 from wenyuan.errors import WorkerStopping
@@ -392,11 +392,7 @@ def test_the_command_line_says_who_read_a_file(opened: Opened, server: ReaderSer
     library.close()
 
     def said(*arguments: str, language: str = "en") -> str:
-        command = [sys.executable, "-m", "wenyuan.doors.cli", "--library", str(library.path), *arguments]
-        environment = {**os.environ, "WENYUAN_LANG": language, "PYTHONUTF8": "1", "COLUMNS": "300"}
-        done = subprocess.run(
-            command, capture_output=True, encoding="utf-8", timeout=2 * _DEADLINE_SECONDS, check=False, env=environment
-        )
+        done = run_here("--library", library.path, *arguments, WENYUAN_LANG=language, COLUMNS="300")
         return done.stdout + done.stderr
 
     said("add", str(scan))

@@ -30,8 +30,18 @@ def test_short_sentences_of_a_line_stay_together() -> None:
     assert [one.text for one in found] == ["星期二 16:30。参加：沈砚秋、周牧。", "线上：Ruth Ackroyd。"]
 
 
-def test_a_limit_is_shared_by_the_passages() -> None:
-    assert [one.passage for one in sentences_of(PASSAGES, 2)] == [0, 1]
+def test_a_limit_is_shared_by_the_passages_and_the_first_gives_most() -> None:
+    assert [one.passage for one in sentences_of(PASSAGES, 4)] == [0, 0, 0, 1]
+    assert [one.passage for one in sentences_of([PASSAGES[1], PASSAGES[0]], 4)] == [0, 0, 1, 1]
+    assert [one.passage for one in sentences_of(["The first of several long sentences stands here. " * 6] * 3, 7)] == [
+        0,
+        0,
+        0,
+        0,
+        0,
+        1,
+        2,
+    ]
 
 
 @given(st.lists(st.text(max_size=80), max_size=4), st.integers(0, 30))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.grounding import estimate
+from wenyuan.rules.grounding import LIKELY, estimate, refined
 from wenyuan.rules.weighing import Evidence
 from wenyuan.types import Exactness
 
@@ -56,4 +56,17 @@ def test_the_value_is_a_probability_and_the_verdict_follows_it(
 ) -> None:
     judged = estimate([evidence(words, near, key) for key, (words, near) in enumerate(candidates)], (), exactness)
     assert 0.0 <= judged.value <= 1.0
-    assert (judged.verdict == "likely") == (judged.value >= 0.5)
+    assert (judged.verdict == "likely") == (judged.value >= LIKELY)
+
+
+def test_a_question_that_names_what_its_passage_does_not_is_less_likely_answered() -> None:
+    judged = estimate(SOURCE, (), "none")
+    missing = refined(judged, is_missing=True, is_denied=False)
+    denied = refined(judged, is_missing=False, is_denied=True)
+    assert refined(judged, is_missing=False, is_denied=False) == judged
+    assert judged.value > missing.value > denied.value > refined(judged, is_missing=True, is_denied=True).value
+
+
+def test_what_was_unlikely_does_not_become_likely() -> None:
+    judged = estimate([], (), "none")
+    assert refined(judged, is_missing=True, is_denied=True) == judged

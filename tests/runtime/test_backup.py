@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 import wenyuan as wy
-from tests.doors.test_command_line import run
+from tests.program import run_here
 from tests.small_disks import disk, fill
 from tests.store.old_libraries import SCHEMAS, unpack
 from tests.store.processes import (
@@ -198,7 +198,7 @@ def test_a_killed_restoring_leaves_no_library_and_can_be_done_again(home: Path, 
     folder = tmp_path / "elsewhere"
     with doomed_process(restore_until, tmp_path / form, folder) as pipe:
         assert answer(pipe) == "begun"
-    assert run("--library", folder, "docs", "list").returncode == 6
+    assert run_here("--library", folder, "docs", "list").returncode == 6
     wy.restore(tmp_path / form, folder)
     assert _found(folder) == _found(home)
 
@@ -371,7 +371,7 @@ def test_what_the_library_has_lost_is_told_and_all_else_is_kept(home: Path, tmp_
     lost, changed = [path for path in sorted((home / "blobs").rglob("*")) if len(path.name) == 62][:2]
     lost.unlink()
     _change(changed)
-    ended = run("--library", home, "--json", "backup", tmp_path / form)
+    ended = run_here("--library", home, "--json", "backup", tmp_path / form)
     assert ended.returncode == 6
     told = json.loads(ended.stdout)
     assert told["missing"] == sorted(path.parent.name + path.name for path in (lost, changed))
@@ -401,13 +401,13 @@ def test_a_damaged_database_does_not_take_the_place_of_a_good_one(home: Path, tm
 
 
 def test_the_commands_speak_to_people_and_to_programs(home: Path, tmp_path: Path) -> None:
-    told = run("--library", home, "backup", tmp_path / "backup")
+    told = run_here("--library", home, "backup", tmp_path / "backup")
     assert told.returncode == 0
     assert "Backed up 8 documents with 9 files" in told.stdout
-    again = run("--library", home, "backup", tmp_path / "backup", LANG="zh_CN.UTF-8")
+    again = run_here("--library", home, "backup", tmp_path / "backup", LANG="zh_CN.UTF-8")
     assert "已备份 8 个文档" in again.stdout
-    restored = run("--json", "restore", tmp_path / "backup", "--to", tmp_path / "elsewhere")
+    restored = run_here("--json", "restore", tmp_path / "backup", "--to", tmp_path / "elsewhere")
     assert json.loads(restored.stdout)["documents"] == 8
-    refused = run("--json", "restore", tmp_path / "backup", "--to", tmp_path / "elsewhere")
+    refused = run_here("--json", "restore", tmp_path / "backup", "--to", tmp_path / "elsewhere")
     assert (refused.returncode, json.loads(refused.stdout)["error"]["code"]) == (2, "folder-not-empty")
-    assert run("--library", tmp_path / "elsewhere", "check", "--deep").returncode == 0
+    assert run_here("--library", tmp_path / "elsewhere", "check", "--deep").returncode == 0

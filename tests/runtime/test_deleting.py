@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.doors.test_command_line import run_here
 from tests.embedding_server import EmbeddingServer
+from tests.program import run_here
 from wenyuan.flows.sweep import sweep_unused
 from wenyuan.runtime.library import Library
 from wenyuan.types import DocumentPolicy
@@ -111,25 +111,22 @@ def test_a_trace_can_still_be_shown(library: Library, note: Path, tmp_path: Path
 
 def test_an_answer_in_a_session_goes_with_the_document_it_quotes(library: Library, note: Path) -> None:
     library.add(note)
-    quoting, other = library.ask("PPR-9087 血压"), library.ask("没有的东西")
     session = library.sessions.create()
-    with library._database.write() as tx:
-        for number, answer in enumerate((quoting, other)):
-            tx.run(
-                "INSERT INTO turns (session_id, number, role, text, trace_id, created_at) "
-                "VALUES (:session, :number, 'assistant', :text, :trace, 0)",
-                {
-                    "session": session.id,
-                    "number": number,
-                    "text": answer.text,
-                    "trace": answer.search.trace_id,
-                },
-            )
-    assert "血压" in quoting.text
+    for question in ("PPR-9087 血压", "没有的东西"):
+        list(library.converse(question, session=session.id))
+    before = library.turns.page(session.id).turns
+    assert "血压" in before[1].text
+    # Traces go after a while, and answers stay: deleting must not need them.
+    with library._database.traces.write() as tx:
+        tx.run("DELETE FROM traces")
     library.documents.delete(str(note))
     library.drain()
+    after = library.turns.page(session.id).turns
+    assert [turn.text for turn in after] == ["PPR-9087 血压", "", "没有的东西", before[3].text]
+    assert after[1].answer is not None
+    assert (after[1].answer["finish_reason"], after[1].answer["citations"]) == ("erased", [])
     with library._database.read() as tx:
-        assert [row[0] for row in tx.all("SELECT text FROM turns ORDER BY number")] == ["", other.text]
+        assert "血压正常" not in str(tx.all("SELECT * FROM turns"))
 
 
 @pytest.mark.parametrize("state", ["pending", "processing", "failed", "cancelled", "blocked", "waiting", "replaced"])

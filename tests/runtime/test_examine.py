@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 import wenyuan as wy
-from tests.doors.test_command_line import run
+from tests.program import run_here
 from wenyuan.runtime.doctor import examine
 from wenyuan.runtime.upkeep import Finding
 
@@ -73,11 +73,11 @@ def test_a_library_that_cannot_be_opened_is_no_reason_to_say_nothing(tmp_path: P
 def test_the_command_starts_with_broken_settings_and_other_commands_do_not(tmp_path: Path) -> None:
     home = _library(tmp_path)
     (home / "wenyuan.toml").write_text("[search]\ntop_k = 0\n[worker]\nthread = 2\n", "utf-8")
-    ended = run("--library", home, "--json", "doctor")
+    ended = run_here("--library", home, "--json", "doctor")
     findings = json.loads(ended.stdout)
     assert ended.returncode == 3
     wrong = [one["message"] for one in findings if one["severity"] == "error"]
     assert len(wrong) == 2
     assert "search.top_k" in wrong[0]
     assert "worker.thread" in wrong[1]
-    assert run("--library", home, "docs", "list").returncode == 3
+    assert run_here("--library", home, "docs", "list").returncode == 3

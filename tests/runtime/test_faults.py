@@ -107,8 +107,8 @@ print(view.latest.state, view.latest.chunk_count, 1024 * max(own, readers))
 """
 
 
-# Two hundred take minutes: they are left to `make soak`. Memory that grew with the file would show at forty.
-@pytest.mark.parametrize("megabytes", [40, pytest.param(200, marks=pytest.mark.soak)])
+# Two hundred take minutes: they are left to `make soak`. Memory that grew with the file would show at twenty.
+@pytest.mark.parametrize("megabytes", [20, pytest.param(200, marks=pytest.mark.soak)])
 def test_a_large_text_streams_through_bounded_memory(tmp_path: Path, megabytes: int) -> None:
     large = tmp_path / "large.txt"
     line = "水文观测记录：今日水位正常，仪器已校准，数据已上传。Observed at the station.\n"
@@ -125,7 +125,7 @@ def test_a_large_text_streams_through_bounded_memory(tmp_path: Path, megabytes: 
     state, chunks, peak = result.stdout.split()
     assert state == "ready"
     assert int(chunks) > 500 * megabytes
-    assert int(peak) < 250_000_000
+    assert int(peak) < 220_000_000
 
 
 def test_questions_that_make_no_sense_are_refused(library: Library) -> None:

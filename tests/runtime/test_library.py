@@ -234,7 +234,7 @@ def test_an_empty_result_says_why(library: Library, tmp_path: Path) -> None:
     library.knowledge_bases.archive("归档")
     assert library.search("水位", kb="归档").why_empty == "kb-archived"
     library.add(written(tmp_path, "水位.md", "水文站今日水位正常。"))
-    assert library.search("水位", kb=()).why_empty == "filters-excluded-all"
+    assert library.search("水位", kb=()).why_empty == "kb-unbound"
     result = library.search("zyzzyva", arms=("keyword",))
     assert result.why_empty == "no-match"
     assert "zyzzyva (0)" in result.explanation

@@ -12,9 +12,9 @@ import psycopg
 import pytest
 
 import wenyuan as wy
-from tests.doors.test_command_line import run_here
 from tests.embedding_server import EmbeddingServer, serving
 from tests.postgres_server import empty_database, library_database, program
+from tests.program import run_here
 from wenyuan.errors import InvalidValue, NotWithPostgres
 from wenyuan.runtime.library import Library
 

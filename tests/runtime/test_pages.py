@@ -9,7 +9,8 @@ import pytest
 
 from tests.web_server import Answer, WebServer
 from wenyuan.errors import AddressInvalid, InvalidValue
-from wenyuan.runtime.library import Library, open_library
+from wenyuan.runtime.library import Library
+from wenyuan.runtime.opening import open_library
 from wenyuan.store import sources
 from wenyuan.store.sources import Source
 

@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 import wenyuan as wy
-from tests.doors.test_command_line import run
+from tests.program import run_here
 from tests.store.processes import answer, doomed_process, repair_until
 from wenyuan.runtime.library import Library
 
@@ -157,7 +157,7 @@ def test_a_damaged_database_is_left_alone_and_it_is_said_what_to_do(home: Path) 
         if b"heron.md" in content[start : start + 4096]:
             content[start : start + 4096] = b"\xa5" * 4096
     (home / "wenyuan.db").write_bytes(content)
-    ended = run("--library", home, "--json", "check", "--repair")
+    ended = run_here("--library", home, "--json", "check", "--repair")
     told = json.loads(ended.stdout)
     assert ended.returncode == 6
     assert told["mended"] == []
@@ -168,10 +168,10 @@ def test_a_damaged_database_is_left_alone_and_it_is_said_what_to_do(home: Path) 
 
 def test_the_command_mends_and_says_so(home: Path) -> None:
     _sql(home, "DELETE FROM keys; UPDATE chunks SET text = replace(text, '鹤', '鹭')")
-    assert run("--library", home, "check").returncode == 6
-    mended = run("--library", home, "check", "--repair", "--deep")
+    assert run_here("--library", home, "check").returncode == 6
+    mended = run_here("--library", home, "check", "--repair", "--deep")
     assert mended.returncode == 0, mended.stderr
     assert "mended: Chunk 0 of crane.md is not what stands at its place in the text." in mended.stdout
     assert "Everything holds now." in mended.stdout
-    assert "资料库" in run("--library", home, "check", "--repair", LANG="zh_CN.UTF-8").stdout
-    assert "鹤" in run("--library", home, "search", "PPR-9802").stdout
+    assert "资料库" in run_here("--library", home, "check", "--repair", LANG="zh_CN.UTF-8").stdout
+    assert "鹤" in run_here("--library", home, "search", "PPR-9802").stdout

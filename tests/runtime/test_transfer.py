@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import wenyuan as wy
-from tests.doors.test_command_line import run
 from tests.embedding_server import serving
+from tests.program import run_here
 from tests.small_disks import disk, fill
 from tests.store.processes import answer, doomed_process, import_until_half
 from wenyuan.errors import ArchiveInvalid, DiskFull, KnowledgeBaseExists, PathNotFound, WenyuanError
@@ -41,6 +41,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (notes / "empty.md").write_bytes(b"")
     (notes / "changed.json").write_text('{"lake": "North"}', "utf-8")
     (notes / "replaced.md").write_text("old words\n", "utf-8")
+    (notes / "stations.csv").write_text("station,depth\nNorth,0.1\nSouth,0.2\n", "utf-8")
     with wy.open(folder / "library", environment={}) as library:
         bases = library.knowledge_bases
         bases.create(
@@ -99,7 +100,7 @@ def test_what_is_imported_is_found_as_it_was_without_reading_or_embedding(export
         answers = [library.ask(question, kb="birds").text for question in _QUESTIONS]
     with wy.open(tmp_path / "other") as library:
         made = library.knowledge_bases.import_(exported, name="fowl")
-        assert (made.documents, made.files, made.runs, made.to_embed, made.to_read) == (7, 8, 1, 0, 1)
+        assert (made.documents, made.files, made.runs, made.to_embed, made.to_read) == (8, 9, 1, 0, 1)
         assert made.vectors == made.chunks > 7
         assert [job.kind for job in library.jobs.list(only_live=True)] == ["ingest"]
         assert _found(library, "fowl") == expected
@@ -175,7 +176,7 @@ def test_where_another_model_is_used_words_are_found_at_once_and_vectors_follow(
         (home / "wenyuan.toml").write_text(server.settings(), "utf-8")
         with wy.open(home) as library:
             made = library.knowledge_bases.import_(exported, with_vectors=False)
-            assert (made.vectors, made.to_embed) == (0, 5)
+            assert (made.vectors, made.to_embed) == (0, 6)
             assert library.search("PPR-9803", kb="birds").hits[0].passage.document_name == "herons.md"
             assert library.check(deep=True) == []
             library.drain()
@@ -412,7 +413,7 @@ def _double_line(kind: str) -> Callable[[Members], None]:
 
 HOSTILE: dict[str, Callable[[Members], None]] = {
     "another program's": _raw("archive.json", b'{"format": "photos", "version": 1}'),
-    "of tomorrow": _raw("archive.json", b'{"format": "wenyuan-knowledge-base", "version": 2}'),
+    "of tomorrow": _raw("archive.json", b'{"format": "wenyuan-knowledge-base", "version": 3}'),
     "no object": _raw("archive.json", b"[]"),
     "no settings": _drop("knowledge-base.json"),
     "settings too large": _raw("knowledge-base.json", b" " * (2 << 20) + b"{}"),
@@ -439,6 +440,13 @@ HOSTILE: dict[str, Callable[[Members], None]] = {
     "documents are missing": _drop("documents/"),
     "texts are missing": _drop("texts/"),
     "chunks are missing": _drop("chunks/"),
+    "tables are missing": _drop("tables/"),
+    "rows of a table out of order": _put("tables", start=5),
+    "the same rows twice": _double_line("tables"),
+    "rows of another document": _put("tables", document=999),
+    "rows that are none": _put("tables", rows=[[1, 1, "", [{}]]]),
+    "rows wider than their table": _put("tables", rows=[[1, 1, "", [1, 2, 3]]]),
+    "nothing that is said of a table": _put("tables", about={}),
     "chunks before their documents": _last_first,
     "a line that is no JSON": _raw("documents/000001.jsonl", b"{nonsense}\n"),
     "a line without end": _raw("documents/000001.jsonl", b"{}"),
@@ -499,6 +507,20 @@ def _with_dimensions(vectors: object, dimensions: int) -> dict[str, object]:
     return {**known, "identity": {**_dict(known["identity"]), "dimensions": dimensions}}
 
 
+def test_an_archive_of_the_first_version_is_taken_in(exported: Path, tmp_path: Path) -> None:
+    def first(members: Members) -> None:
+        _edit_page(members, "archive.json", lambda header: header.update(version=1))
+        told = json.loads(members["<manifest>"])
+        del told["counts"]["tables"]
+        members["<manifest>"] = json.dumps({**told, "version": 1}).encode()
+        del members["tables/000001.jsonl"]
+
+    archive = _rebuilt(exported, tmp_path / "x.wenyuan", first)
+    with wy.open(tmp_path / "library") as library:
+        assert library.knowledge_bases.import_(archive).documents == 8
+        assert library.check() == []
+
+
 @pytest.mark.parametrize("what", HOSTILE)
 def test_what_is_not_as_it_should_be_is_refused_and_leaves_nothing(exported: Path, tmp_path: Path, what: str) -> None:
     archive = _rebuilt(exported, tmp_path / "x.wenyuan", HOSTILE[what])
@@ -512,7 +534,7 @@ def test_what_is_not_as_it_should_be_is_refused_and_leaves_nothing(exported: Pat
 def test_what_nobody_changed_is_taken(exported: Path, tmp_path: Path) -> None:
     archive = _rebuilt(exported, tmp_path / "x.wenyuan", _base())
     with wy.open(tmp_path / "library") as library:
-        assert library.knowledge_bases.import_(archive).documents == 7
+        assert library.knowledge_bases.import_(archive).documents == 8
 
 
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.2, 0.5, 0.8, 0.97])
@@ -540,19 +562,21 @@ def test_a_file_that_was_cut_or_changed_is_refused(exported: Path, tmp_path: Pat
 
 def test_the_commands_speak_to_people_and_to_programs(tmp_path: Path) -> None:
     (tmp_path / "note.md").write_text("# Herons\n\n苍鹭在湖边过冬。\n", "utf-8")
-    assert run("--library", tmp_path / "one", "add", tmp_path / "note.md").returncode == 0
-    told = run("--library", tmp_path / "one", "kb", "export", "default", tmp_path / "x.wenyuan")
+    assert run_here("--library", tmp_path / "one", "add", tmp_path / "note.md").returncode == 0
+    told = run_here("--library", tmp_path / "one", "kb", "export", "default", tmp_path / "x.wenyuan")
     assert told.returncode == 0
     assert "Exported 1 document with 1 passage" in told.stdout
-    taken = run("--library", tmp_path / "two", "--json", "kb", "import", tmp_path / "x.wenyuan", "--as", "birds")
+    taken = run_here("--library", tmp_path / "two", "--json", "kb", "import", tmp_path / "x.wenyuan", "--as", "birds")
     assert json.loads(taken.stdout)["documents"] == 1
-    assert "苍鹭在湖边过冬" in run("--library", tmp_path / "two", "search", "--kb", "birds", "苍鹭").stdout
-    again = run(
+    assert "苍鹭在湖边过冬" in run_here("--library", tmp_path / "two", "search", "--kb", "birds", "苍鹭").stdout
+    again = run_here(
         "--library", tmp_path / "two", "kb", "import", tmp_path / "x.wenyuan", "--as", "birds", LANG="zh_CN.UTF-8"
     )
     assert again.returncode == 2
     assert "已有名为" in again.stderr
     (tmp_path / "x.wenyuan").write_bytes(b"nonsense")
-    broken = run("--library", tmp_path / "two", "kb", "import", tmp_path / "x.wenyuan", "--as", "c", LANG="zh_CN.UTF-8")
+    broken = run_here(
+        "--library", tmp_path / "two", "kb", "import", tmp_path / "x.wenyuan", "--as", "c", LANG="zh_CN.UTF-8"
+    )
     assert broken.returncode == 4
     assert "不能导入" in broken.stderr

@@ -590,7 +590,8 @@ def _damage_and_mend(sound: Sound, built: Built, what: str) -> None:
 
 def test_every_invariant_has_its_damage() -> None:
     known = {one.code for part in (invariants, deleted) for one in vars(part).values() if isinstance(one, Invariant)}
-    assert known == {code for _, codes in DAMAGES.values() for code in codes}
+    # There is no table in this library: tests/runtime/test_tables.py damages one.
+    assert known - {"table-miscounted"} == {code for _, codes in DAMAGES.values() for code in codes}
 
 
 def test_what_says_that_it_is_mended_has_a_repair() -> None:

@@ -8,16 +8,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from wenyuan.errors import ConfigurationError, ProviderError
-from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
-from wenyuan.flows.tracing import keep_answer
+from wenyuan.flows.evidence import citation_of_passage
+from wenyuan.flows.retrieve import Retrieving
 from wenyuan.language.aliases import aliases
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
 from wenyuan.rules.embedding_input import batches
 from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
+from wenyuan.rules.grounding import refined
+from wenyuan.rules.question_fit import question_fit
 from wenyuan.store import indexes
-from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, Scope, SearchResult
+from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, SearchResult
 
 _PASSAGES = 5
 _SENTENCES = 24
@@ -39,32 +41,34 @@ class _Evidence:
     similarity_floor: float | None
 
 
-def answer(tools: Retrieving, question: str, scope: Scope, options: SearchOptions) -> Answer:
-    """Answer a question from the documents, or say that they do not answer it and why.
+def extract(tools: Retrieving, found: SearchResult) -> Answer:
+    """Answer a question from what a search has found, or say that this does not answer it and why.
 
-    Raises what `retrieve` raises; what fails after it is named in the search's `degraded`.
+    What fails is named in the search's `degraded`.
     """
-    return answer_from(tools, scope, retrieve(tools, question, scope, options))
-
-
-def answer_from(tools: Retrieving, scope: Scope, found: SearchResult) -> Answer:
-    """Answer a question from what a search within that scope has found, and add it to the search's trace."""
-    made = _answered(tools, found)
-    return replace(made, search=keep_answer(tools.database, scope, made))
-
-
-def _answered(tools: Retrieving, found: SearchResult) -> Answer:
     if not found.hits:
         return Answer(found.question, found.explanation, (), "none", "fallback", found)
     hits = found.hits[:_PASSAGES]
     evidence, found = _evidence(tools, found, hits)
-    if found.grounding.verdict == "unlikely" or not evidence.sentences:
+    chosen = _chosen(evidence, hits) if evidence.sentences else []
+    found = _refined(found, hits, chosen)
+    if found.grounding.verdict == "unlikely" or not chosen:
         reason = explain_unanswered(found.plan, found.plan.language)
         return Answer(found.question, reason, (), "unlikely", "fallback", found)
-    chosen = _chosen(evidence, hits)
     citations = tuple(_citation(number, hits[one.passage], one) for number, one in enumerate(chosen, start=1))
     text = "\n".join(f"{citation.quote} [{citation.number}]" for citation in citations)
     return Answer(found.question, text, citations, "likely", "extractive", found)
+
+
+def _refined(found: SearchResult, hits: Sequence[Hit], chosen: Sequence[Sentence]) -> SearchResult:
+    """The estimate once the sentences are known; what the question asks for exactly needs no other fit."""
+    if not chosen or hits[chosen[0].passage].exactness == "about":
+        return found
+    passage = hits[chosen[0].passage].passage
+    about = "\n".join((passage.document_name, *passage.chunk.heading_path, passage.chunk.context))
+    fit = question_fit(found.plan.asked, [one.text for one in chosen], passage.chunk.text, about)
+    grounding = refined(found.grounding, is_missing=bool(fit.missing), is_denied=fit.is_denied)
+    return replace(found, grounding=grounding)
 
 
 def _chosen(evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
@@ -156,20 +160,8 @@ def _passage_scores(hits: Sequence[Hit]) -> list[float]:
 
 
 def _citation(number: int, hit: Hit, sentence: Sentence) -> Citation:
-    passage = hit.passage
-    return Citation(
-        number=number,
-        chunk_id=passage.chunk_id,
-        document_id=passage.document_id,
-        revision_id=passage.revision_id,
-        document_name=passage.document_name,
-        source=passage.source,
-        anchor=_narrowed(hit, sentence),
-        heading_path=passage.chunk.heading_path,
-        quote=sentence.text,
-        start=passage.chunk.start + sentence.start,
-        end=passage.chunk.start + sentence.end,
-    )
+    citation = citation_of_passage(number, hit.passage, sentence.start, sentence.end)
+    return replace(citation, anchor=_narrowed(hit, sentence))
 
 
 def _narrowed(hit: Hit, sentence: Sentence) -> Anchor:

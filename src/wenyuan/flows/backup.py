@@ -30,6 +30,7 @@ from wenyuan.store.backups import Contents
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import Violation, check_library
 from wenyuan.store.checking.invariants import DATABASE_SOUND
+from wenyuan.store.own_files import copy_own_files
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.types import JsonObject
 
@@ -150,6 +151,7 @@ class _Run:
         settings = self._tools.library / SETTINGS
         if settings.exists():
             shutil.copyfile(settings, self._place.folder / SETTINGS)
+        copy_own_files(self._tools.library, self._place.folder)
 
     def _copy_files(self) -> bool:
         """Copy the files of the moment that are not there yet; False where one was deleted since."""

@@ -12,7 +12,7 @@ from wenyuan.flows.prepared import Ending, Prepared
 from wenyuan.language.postings import read_chunk
 from wenyuan.language.vocabulary import Vocabulary
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.store import chunks, documents, moves
+from wenyuan.store import chunks, documents, moves, tables
 from wenyuan.store.database import Database
 from wenyuan.types import Chunk, ChunkingConfig, Document, Facts, Revision
 
@@ -54,8 +54,20 @@ def stored_pieces(
         if is_last:
             break
         first, start = batch[-1].seq + 1, end
+    yield from _stored_tables(database, served.id)
     facts = Facts(served.media_type, served.encoding, served.title, served.language, served.metadata, served.quality)
     yield Ending(facts, served.notices)
+
+
+def _stored_tables(database: Database, revision_id: str) -> Iterator[Prepared]:
+    after = (0, 0)
+    while True:
+        with database.read() as tx:
+            pieces = tables.of_revision(tx, revision_id, after)
+        if not pieces:
+            return
+        yield Prepared("", (), (), (), pieces)
+        after = (pieces[-1].number, pieces[-1].start + 1)
 
 
 def _prepared(name: str, text: str, batch: list[Chunk], vocabulary: Vocabulary) -> Prepared:

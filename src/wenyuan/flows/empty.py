@@ -21,7 +21,9 @@ _UNFINISHED = ("pending", "processing")
 def why_empty(tx: Reading, journey: Journey) -> EmptyReason:
     """The first reason that holds, with its numbers."""
     plan, bases, found = journey.asked.whole, journey.bases, journey.found
-    if bases and not found:
+    if not bases:
+        return EmptyReason("kb-unbound")
+    if not found:
         return EmptyReason("kb-archived")
     active = [one.knowledge_base for one in found]
     counts: Counter[str] = Counter()
@@ -43,6 +45,9 @@ def why_empty(tx: Reading, journey: Journey) -> EmptyReason:
         best = max(scores.values())
         if best < journey.least_score:
             return EmptyReason("below-threshold", {"best": f"{best:.3f}", "floor": journey.least_score})
+        threshold = journey.rerank.parameters.get("score_threshold", 0.0)
+        if journey.rerank.best_score is not None and journey.rerank.best_score < threshold:
+            return EmptyReason("below-threshold", {"best": f"{journey.rerank.best_score:.3f}", "floor": threshold})
         return EmptyReason("all-excluded", {"passages": len(scores), "words": _excluded_terms(journey)})
     if unseen := _left_out(tx, journey):
         return EmptyReason("all-excluded", {"passages": unseen, "words": _excluded_terms(journey)})

@@ -1,7 +1,7 @@
-"""What deleted documents are called goes from where questions are remembered, in bounded batches.
+"""What deleted documents are called, and say, goes from where questions are remembered, in bounded batches.
 
-A trace holds no document's text, but the names of the documents it found. One job looks through the
-traces for every document that was deleted by then.
+A trace holds no document's text, but the names of the documents it found; an answer in a session holds their words.
+One job looks through both for every document that was deleted by then.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any
 
 from wenyuan.flows.priorities import PRIORITY_ERASE
 from wenyuan.flows.work import Work
-from wenyuan.store import erasures, queue
+from wenyuan.store import conversation_turns, erasures, queue
 from wenyuan.store.database import Database, Writing
 from wenyuan.store.erasures import StoredTrace
 from wenyuan.types import JsonObject
@@ -21,6 +21,7 @@ TRACES = "traces"
 """The kind of subject, and the subject, of the job that looks through the traces."""
 
 _TRACES_AT_ONCE = 200
+_TURNS_AT_ONCE = 100
 _LATE_MS = 60_000
 
 
@@ -45,6 +46,7 @@ def erase(database: Database, work: Work) -> None:
     while not is_done:
         with database.read() as tx:
             wanted, began = erasures.pending(tx), tx.now
+        _erase_turns(database, work, list(wanted))
         for page in _pages(database, min(wanted.values(), default=0)) if wanted else ():
             _erase_from(database, work, page, wanted.keys())
         with database.write(durable=False) as tx:
@@ -68,32 +70,34 @@ def _pages(database: Database, since: int) -> Iterator[Sequence[StoredTrace]]:
 
 def _erase_from(database: Database, work: Work, page: Sequence[StoredTrace], gone: Collection[str]) -> None:
     changed: dict[str, JsonObject] = {}
-    cited: list[str] = []
     for trace in page:
         body: JsonObject = json.loads(trace.body)
         if not named_in(body).isdisjoint(gone):
             changed[trace.id] = without_documents(body, gone)
-            cited += [trace.id] if _cites(body, gone) else []
     if changed:
         with database.write(durable=False) as tx:
-            # First: until the traces are changed, they still tell which turns these are.
             work.hold(tx)
-            erasures.erase_turns(tx, cited)
         with database.traces.write(durable=False) as tx:
             erasures.replace_traces(tx, changed)
     work.touch()
 
 
+def _erase_turns(database: Database, work: Work, gone: Sequence[str]) -> None:
+    """Take deleted documents out of the answers that name them."""
+    while True:
+        with database.read() as tx:
+            named = conversation_turns.naming(tx, gone, _TURNS_AT_ONCE)
+        if not named:
+            return
+        with database.write(durable=False) as tx:
+            work.hold(tx)
+            for one in named:
+                conversation_turns.erase(tx, one)
+
+
 def named_in(body: JsonObject) -> set[str]:
     """The documents that a trace names."""
     return set(body.get("revisions", {}).values())
-
-
-def _cites(body: JsonObject, gone: Collection[str]) -> bool:
-    """Whether the answer to a question quotes one of the documents."""
-    revisions: dict[str, str] = body["revisions"]
-    citations = body.get("answer", {}).get("citations", ())
-    return any(revisions.get(one["chunk"].rpartition(".")[0]) in gone for one in citations)
 
 
 def without_documents(body: JsonObject, gone: Collection[str]) -> JsonObject:

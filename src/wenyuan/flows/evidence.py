@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from wenyuan.types import Anchor, ArmName, Exactness, Hit, TextSpan
+from wenyuan.types import Anchor, ArmName, Citation, Exactness, Hit, Passage, TextSpan
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +32,22 @@ class Evidence:
 
 
 def evidence_of(hits: tuple[Hit, ...]) -> tuple[Evidence, ...]:
-    return tuple(_evidence(number, hit) for number, hit in enumerate(hits, start=1))
+    return tuple(evidence_of_hit(number, hit) for number, hit in enumerate(hits, start=1))
 
 
-def _evidence(number: int, hit: Hit) -> Evidence:
-    passage = hit.passage
+def evidence_of_hit(number: int, hit: Hit) -> Evidence:
+    return replace(
+        evidence_of_passage(number, hit.passage),
+        score=hit.score,
+        match_type=hit.match_type,
+        exactness=hit.exactness,
+        hit_modes=hit.hit_modes,
+        highlights=hit.highlights,
+    )
+
+
+def evidence_of_passage(number: int, passage: Passage) -> Evidence:
+    """A passage that was read as part of its document, and not found by any list."""
     return Evidence(
         number=number,
         citation=passage.chunk_id,
@@ -48,9 +59,26 @@ def _evidence(number: int, hit: Hit) -> Evidence:
         heading_path=passage.chunk.heading_path,
         context=passage.chunk.context,
         text=passage.chunk.text,
-        score=hit.score,
-        match_type=hit.match_type,
-        exactness=hit.exactness,
-        hit_modes=hit.hit_modes,
-        highlights=hit.highlights,
+        score=0.0,
+        match_type="read",
+        exactness="none",
+        hit_modes=(),
+        highlights=(),
+    )
+
+
+def citation_of_passage(number: int, passage: Passage, start: int, end: int) -> Citation:
+    """The way back to the words between two offsets into the text of a passage."""
+    return Citation(
+        number=number,
+        chunk_id=passage.chunk_id,
+        document_id=passage.document_id,
+        revision_id=passage.revision_id,
+        document_name=passage.document_name,
+        source=passage.source,
+        anchor=passage.chunk.anchor,
+        heading_path=passage.chunk.heading_path,
+        quote=passage.chunk.text[start:end],
+        start=passage.chunk.start + start,
+        end=passage.chunk.start + end,
     )

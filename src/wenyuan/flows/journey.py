@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from wenyuan.flows.recall import Asked, Recall
 from wenyuan.flows.weigh import Weighed
-from wenyuan.types import ArmName, KnowledgeBase, Scope
+from wenyuan.types import ArmName, KnowledgeBase, RerankRecord, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,3 +21,4 @@ class Journey:
     evidence: Weighed
     least_score: float
     arms: frozenset[ArmName]
+    rerank: RerankRecord

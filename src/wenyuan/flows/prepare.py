@@ -15,7 +15,7 @@ from wenyuan.flows.reading import Reading, cut
 from wenyuan.language.postings import read_chunk
 from wenyuan.parsers.wire import packed
 from wenyuan.rules.chunking import Chunker
-from wenyuan.types import Chunk, Key, Member, Posting, ReadEvent
+from wenyuan.types import Chunk, Key, Member, Posting, ReadEvent, TableRows
 
 STAGE = "wenyuan.flows.prepare:prepare"
 """What the child process is asked to do."""
@@ -40,7 +40,7 @@ def prepare(events: Iterable[ReadEvent], arguments: Any) -> Iterator[Any]:
     how = Instructions.decoded(arguments)
     reading, chunker, batch = Reading(), Chunker(how.chunking), _Batch()
     for piece in cut(events, chunker, reading, how.title):
-        if isinstance(piece, Member):
+        if isinstance(piece, Member | TableRows):
             yield packed(piece)
             continue
         batch.text.append(piece.text)

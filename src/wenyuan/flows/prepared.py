@@ -18,7 +18,8 @@ from wenyuan.language.vocabulary import Vocabulary
 from wenyuan.parsers.members import MOST_BYTES, MOST_MEMBERS
 from wenyuan.parsers.wire import WireError, extent, packed, placed, unpacked
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.types import Chunk, ChunkingConfig, Facts, Key, KeyKind, KeySource, Member, Notice, Posting
+from wenyuan.rules.table_pages import MOST_ROWS, MOST_TABLES
+from wenyuan.types import Chunk, ChunkingConfig, Facts, Key, KeyKind, KeySource, Member, Notice, Posting, TableRows
 
 _LONGEST_WINDOW = 1 << 24
 # In base64, which takes four characters for three bytes.
@@ -61,6 +62,8 @@ class Prepared:
     chunks: Sequence[tuple[Chunk, bytes]]
     postings: Sequence[Posting]
     keys: Sequence[Key]
+    tables: Sequence[TableRows] = ()
+    """Rows of tables that came with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +107,13 @@ class Receiver:
         self._window = ""
         self._chunks = 0
         self._member_bytes = 0
+        self._table_rows = 0
 
-    def __call__(self, value: Any) -> Prepared | Ending | Member:
+    def __call__(self, value: Any) -> Prepared | Ending | Member | TableRows:
         try:
             match value:
+                case ["rows", *_]:
+                    return self._rows_of_table(value)
                 case ["member", *_]:
                     return self._member(value)
                 case ["batch", str(text), int(settled), [*heads], [*contexts], [*rows], [*keys]]:
@@ -153,6 +159,14 @@ class Receiver:
         self._member_bytes += len(value[2])
         if not isinstance(piece, Member) or self._member_bytes > _MOST_MEMBER_BYTES:
             raise WireError("files inside that were not agreed")
+        return piece
+
+    def _rows_of_table(self, value: list[Any]) -> TableRows:
+        piece = unpacked(value)
+        assert isinstance(piece, TableRows), "only rows are packed so"
+        self._table_rows += max(1, len(piece.rows))
+        if self._table_rows > MOST_ROWS + MOST_TABLES:
+            raise WireError("more rows of tables than were agreed")
         return piece
 
     def _cut(self, start: int, end: int) -> str:

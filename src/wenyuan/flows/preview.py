@@ -14,7 +14,7 @@ from wenyuan.ports import Converter
 from wenyuan.rules.chunking import Chunker, Fed
 from wenyuan.rules.quality import Doubt, doubts
 from wenyuan.store.blobs import BlobDirectory
-from wenyuan.types import Block, Chunk, ChunkingConfig, Facts, Member, Notice, ReadEvent
+from wenyuan.types import Block, Chunk, ChunkingConfig, Facts, Member, Notice, ReadEvent, TableRows
 
 _SAMPLES = 10
 _MEMBERS_NAMED = 1000
@@ -64,7 +64,9 @@ class _Seen:
                 self.first_blocks.append(replace(event, text=event.text[:_BLOCK_START]))
             yield event
 
-    def take(self, piece: Fed | Member) -> None:
+    def take(self, piece: Fed | Member | TableRows) -> None:
+        if isinstance(piece, TableRows):
+            return
         if isinstance(piece, Member):
             if piece.is_last and len(self.members) < _MEMBERS_NAMED:
                 self.members.append(piece.path)
@@ -97,24 +99,27 @@ def preview(
     password: str = "",
     most_blocks: int = 0,
     converting: Converting | None = None,
+    name: str = "",
 ) -> Preview:
     """Read and cut one file, by the remote reader of its type where there is one.
 
-    Raises `PathNotFound`, `DocumentError` where the file is at fault, and what `Converter.convert` raises.
+    It goes by its `name`, if that is not its path's. Raises `PathNotFound`, `DocumentError` where the file is at
+    fault, and what `Converter.convert` raises.
     """
     if not path.exists():
         raise PathNotFound(path=path)
     reading, seen = Reading(), _Seen(most_blocks)
+    name = name or path.name
 
     def read(source: Path, media_type: str) -> Iterator[ReadEvent]:
-        return reader.read(source, path.name, media_type, password)
+        return reader.read(source, name, media_type, password)
 
-    events = read(path, "") if converting is None else _converted(reader, converting, path, read)
+    events = read(path, "") if converting is None else _converted(reader, converting, path, name, read)
     for piece in cut(seen.watched(events), Chunker(config), reading):
         seen.take(piece)
     lengths, samples, facts = seen.lengths, seen.samples, reading.whole()
     return Preview(
-        name=path.name,
+        name=name,
         facts=facts,
         notices=tuple(reading.notices),
         chunking=config,
@@ -131,8 +136,10 @@ def preview(
     )
 
 
-def _converted(reader: SandboxedReader, converting: Converting, path: Path, read: Read) -> Iterator[ReadEvent]:
-    known = to_convert(reader, path, path.name, "")
+def _converted(
+    reader: SandboxedReader, converting: Converting, path: Path, name: str, read: Read
+) -> Iterator[ReadEvent]:
+    known = to_convert(reader, path, name, "")
     converter = converting.converter_for(known.detected.media_type)
     if converter is None:
         yield from read(path, "")

@@ -11,7 +11,7 @@ from wenyuan.language.folding import fold
 from wenyuan.language.scripts import language_of
 from wenyuan.rules.chunking import Chunker, Fed
 from wenyuan.rules.quality import TextMeasures
-from wenyuan.types import Block, Chunk, Facts, Member, Notice, ReadEvent
+from wenyuan.types import Block, Chunk, Facts, Member, Notice, ReadEvent, TableRows
 
 _LONGEST_HEADING = 200
 _OPENING_CHARACTERS = 1000
@@ -78,8 +78,10 @@ def _stands_in(words: str, text: str) -> bool:
     return bool(words) and re.search(bounded, text) is not None
 
 
-def cut(events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: str = "") -> Iterator[Fed | Member]:
-    """Yield the file's text piece by piece, each with the chunks it completed, and the files inside of it as they come.
+def cut(
+    events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: str = ""
+) -> Iterator[Fed | Member | TableRows]:
+    """Yield the file's text piece by piece, each with the chunks it completed; files inside and rows as they come.
 
     The title stands above all of them: the one given, else the one that is known before the first
     block. A title that is only found among the blocks is a heading of theirs already.
@@ -94,7 +96,7 @@ def cut(events: Iterable[ReadEvent], chunker: Chunker, reading: Reading, title: 
             yield Fed(text, [above(chunk) for chunk in chunks])
         elif isinstance(event, Facts):
             reading.facts = event
-        elif isinstance(event, Member):
+        elif isinstance(event, Member | TableRows):
             yield event
         else:
             reading.notices.append(event)

@@ -338,6 +338,7 @@ MENDS: Mapping[str, Mend] = {
     "index-unrecorded": _derive_again,
     "chunks-miscounted": _read_again,
     "chunks-unordered": _read_again,
+    "table-miscounted": _read_again,
     "text-broken": _read_again,
     "chunk-text": _read_again,
     "chunk-hash": _read_again,

@@ -17,6 +17,7 @@ from wenyuan.store.backup_targets import DATABASE, SETTINGS, TRACES
 from wenyuan.store.backups import BackupFile, BackupReader, contents, hand_back_jobs
 from wenyuan.store.blobs import BlobDirectory, unnamed
 from wenyuan.store.migrate import known_migrations
+from wenyuan.store.own_files import FOLDERS, own_file
 from wenyuan.store.sqlite import SqliteDatabase
 
 _STAGING = "restoring"
@@ -67,7 +68,7 @@ def _staged(folder: Path) -> Iterator[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         # What an interrupted restoring left has no database in its place; anything else is someone's.
         left = {item.name for item in folder.iterdir()}
-        if left and (_STAGING not in left or left - {_STAGING, "blobs", TRACES, SETTINGS}):
+        if left and (_STAGING not in left or left - {_STAGING, "blobs", *FOLDERS, TRACES, SETTINGS}):
             raise FolderNotEmpty(path=folder)
         _clear(folder)
         staging.mkdir()
@@ -85,14 +86,18 @@ def _staged(folder: Path) -> Iterator[Path]:
 
 
 def _clear(folder: Path) -> None:
-    for name in ("blobs", _STAGING):
+    for name in ("blobs", *FOLDERS, _STAGING):
         shutil.rmtree(folder / name, ignore_errors=True)
     for name in (DATABASE, TRACES, SETTINGS):
         (folder / name).unlink(missing_ok=True)
 
 
 def _write(file: BackupFile, staging: Path, blobs: BlobDirectory) -> Iterator[int]:
-    path = staging / file.name if file.name in (DATABASE, TRACES, SETTINGS) else blobs.path(file.name)
+    own = own_file(file.name)
+    if own is not None:
+        path = staging / own
+    else:
+        path = staging / file.name if file.name in (DATABASE, TRACES, SETTINGS) else blobs.path(file.name)
     path.parent.mkdir(exist_ok=True)
     with path.open("xb") as target:
         for piece in file.pieces:
@@ -123,7 +128,7 @@ def _looked_at(staging: Path, blobs: BlobDirectory, folder: Path) -> Restored:
 
 def _put_in_place(staging: Path, folder: Path) -> None:
     os.sync()
-    for name in ("blobs", TRACES, SETTINGS, DATABASE):
+    for name in ("blobs", *FOLDERS, TRACES, SETTINGS, DATABASE):
         if (staging / name).exists():
             os.replace(staging / name, folder / name)
     descriptor = os.open(folder, os.O_RDONLY)

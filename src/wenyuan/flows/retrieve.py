@@ -12,6 +12,7 @@ from wenyuan.flows.absence import absent_names
 from wenyuan.flows.empty import why_empty
 from wenyuan.flows.journey import Journey
 from wenyuan.flows.recall import Asked, Recall, Recalling, recall
+from wenyuan.flows.rerank import Reranked, Reranking, rerank
 from wenyuan.flows.reread import question_vocabulary
 from wenyuan.flows.rewriting import Rewriter, read_asked
 from wenyuan.flows.select import Selecting, selected
@@ -48,6 +49,7 @@ class Retrieving:
     new_id: Callable[[str], str]
     embed_seconds: float
     rewriter: Rewriter | None = None
+    reranking: Callable[[], Reranking] = Reranking
     scopes: ScopeCache = field(default_factory=ScopeCache)
 
 
@@ -56,7 +58,8 @@ class SearchOptions:
     """How many hits are wanted, and which lists may look for them.
 
     Hits that score below `least_score` (0 to 1) are left out; `neighbours` is how many chunks are
-    read before and after each hit; `history` the messages before the question, oldest first.
+    read before and after each hit; `history` the messages before the question, oldest first. A model that
+    reranks does so only if it is to `rerank`.
     """
 
     top_k: int = 8
@@ -64,6 +67,7 @@ class SearchOptions:
     least_score: float = 0.0
     neighbours: int = 0
     history: tuple[str, ...] = ()
+    rerank: bool = True
 
 
 def retrieve(tools: Retrieving, question: str, scope: Scope, options: SearchOptions) -> SearchResult:
@@ -81,8 +85,9 @@ def retrieve(tools: Retrieving, question: str, scope: Scope, options: SearchOpti
     found, evidence = _evidence(tools, observe, asked, bases, scope, options)
     ordered = _order(tools, observe, asked, evidence)
     grounding = _ground(observe, asked, found, evidence, ordered)
-    hits = _select(tools, observe, asked, found, evidence, ordered, options)
-    journey = Journey(asked, scope, bases, found, evidence, options.least_score, options.arms)
+    best = _rerank(tools, observe, asked, evidence, ordered, options)
+    hits = _select(tools, observe, asked, found, evidence, best, options)
+    journey = Journey(asked, scope, bases, found, evidence, options.least_score, options.arms, best.record)
     return _conclude(tools, observe, journey, grounding, hits)
 
 
@@ -156,7 +161,7 @@ def _recall(
         tools.embed_seconds,
     )
     active = [base for base in bases if base.state == "active"]
-    return recall(recalling, observe, asked, active, scope, options.arms, options.top_k)
+    return recall(recalling, observe, asked, active, scope, options.arms, tools.reranking().wanted(options.top_k))
 
 
 def _weigh(
@@ -168,7 +173,7 @@ def _weigh(
     options: SearchOptions,
 ) -> Weighed:
     with observe.stage("weigh") as stage, tools.database.read() as tx:
-        evidence = weighed(tx, asked, scope, found, options.top_k)
+        evidence = weighed(tx, asked, scope, found, tools.reranking().wanted(options.top_k))
         stage.count = len(evidence.passages)
         return evidence
 
@@ -204,18 +209,33 @@ def _ground(
         return grounding
 
 
+def _rerank(
+    tools: Retrieving,
+    observe: Observer,
+    asked: Asked,
+    evidence: Weighed,
+    ordered: Sequence[Ranked],
+    options: SearchOptions,
+) -> Reranked:
+    """By a model's scores, where there is one; what was valid on a day is in the order of days already."""
+    not_wanted = "not-asked-for" if not options.rerank else "as-of" if asked.whole.as_of is not None else ""
+    question = (asked.rewritten or asked.raw).asked
+    return rerank(tools.reranking(), observe, question, evidence.passages, ordered, not_wanted)
+
+
 def _select(
     tools: Retrieving,
     observe: Observer,
     asked: Asked,
     found: Sequence[Recall],
     evidence: Weighed,
-    ordered: Sequence[Ranked],
+    best: Reranked,
     options: SearchOptions,
 ) -> list[Hit]:
-    wanted = Selecting(options.top_k, options.least_score, options.neighbours)
+    most = options.top_k if best.most is None else min(best.most, options.top_k)
+    wanted = Selecting(most, options.least_score, options.neighbours)
     with observe.stage("select") as stage, tools.database.read() as tx:
-        return selected(tx, stage, asked.whole, found, evidence, ordered, wanted)
+        return selected(tx, stage, asked.whole, found, evidence, best.ordered, wanted)
 
 
 def _conclude(
@@ -238,5 +258,6 @@ def _conclude(
         explanation=explanation,
         plan=plan,
         grounding=grounding,
+        rerank=journey.rerank,
     )
     return keep_trace(tools.database, journey.scope, result, trace_body(result, observe, journey, reason))

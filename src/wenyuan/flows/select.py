@@ -139,6 +139,7 @@ def _hit(
         coverage=coverage.whole,
         matched=tuple(word for token, word in words.items() if token in coverage.matched),
         surroundings=surroundings,
+        rerank_score=ranked.rerank_score,
     )
 
 

@@ -25,10 +25,10 @@ from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.parsers.wire import Request
 from wenyuan.ports import Converter
 from wenyuan.rules.quality import is_doubtful
-from wenyuan.store import chunks, disabled_passages, documents, file_passwords, indexes, rereading
+from wenyuan.store import chunks, disabled_passages, documents, file_passwords, indexes, rereading, tables
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Writing
-from wenyuan.types import ChunkingConfig, Document, IndexGeneration, Member, Notice, Posting, Revision
+from wenyuan.types import ChunkingConfig, Document, IndexGeneration, Member, Notice, Posting, Revision, TableRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +117,10 @@ def batches(
     yield from with_ending(stored, document.name)
 
 
-def _made(tools: Staging, file: StagedFile, request: Request) -> Iterator[Prepared | Ending | Member]:
+def _made(tools: Staging, file: StagedFile, request: Request) -> Iterator[Prepared | Ending | Member | TableRows]:
     """What the reader makes of the file, or of what a remote reader makes of that."""
 
-    def make(path: Path, media_type: str) -> Iterator[Prepared | Ending | Member]:
+    def make(path: Path, media_type: str) -> Iterator[Prepared | Ending | Member | TableRows]:
         receiver = Receiver(request.name, tools.reader.limits.parse_output_bytes)
         return tools.reader.make(request._replace(path=str(path), media_type=media_type), receiver)
 
@@ -137,8 +137,8 @@ def _made(tools: Staging, file: StagedFile, request: Request) -> Iterator[Prepar
 
 
 def _told(
-    pieces: Iterator[Prepared | Ending | Member], media_type: str, notices: Sequence[Notice]
-) -> Iterator[Prepared | Ending | Member]:
+    pieces: Iterator[Prepared | Ending | Member | TableRows], media_type: str, notices: Sequence[Notice]
+) -> Iterator[Prepared | Ending | Member | TableRows]:
     """The pieces, with the type of the file itself in the ending, and what is told of how it was read."""
     for piece in pieces:
         if isinstance(piece, Ending):
@@ -156,12 +156,19 @@ def _mark_as_converted(tools: Staging, file: StagedFile, converter: Converter) -
 
 
 def _without_members(
-    file: StagedFile, made: Iterable[Prepared | Ending | Member], take: Callable[[Member], None] | None
+    file: StagedFile, made: Iterable[Prepared | Ending | Member | TableRows], take: Callable[[Member], None] | None
 ) -> Iterator[Prepared | Ending]:
+    """The batches with the rows of tables that came before them; files inside are for `take`."""
+    rows: list[TableRows] = []
     if take is not None:
         file.member_count = 0
     for one in made:
-        if not isinstance(one, Member):
+        if isinstance(one, TableRows):
+            rows.append(one)
+        elif isinstance(one, Prepared):
+            yield replace(one, tables=tuple(rows)) if rows else one
+            rows = []
+        elif isinstance(one, Ending):
             yield one
         elif take is not None:
             take(one)
@@ -240,6 +247,7 @@ def _stage(tx: Writing, file: StagedFile, batch: Prepared) -> list[tuple[int, Po
         by_seq = {chunk.seq: key for (chunk, _), key in zip(new, keys, strict=True)}
         found = ((key, by_seq[key.seq]) for key in batch.keys if key.seq is not None and key.seq in by_seq)
         chunks.stage_keys(tx, document.knowledge_base_id, document.id, revision_id, found)
+    tables.stage(tx, document, revision_id, batch.tables)
     file.cut += len(batch.chunks)
     file.text_length += len(batch.text)
     file.alias_overflow += sum(posting.alias_overflow for posting in batch.postings)

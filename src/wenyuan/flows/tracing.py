@@ -6,6 +6,7 @@ It holds ids, ranks, scores and the question itself; never a document's text, ne
 from __future__ import annotations
 
 import datetime
+from collections.abc import Sequence
 from dataclasses import replace
 
 from wenyuan.errors import StorageError, TraceNotFound
@@ -18,8 +19,8 @@ from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer
 from wenyuan.rules.selection import EXACTNESS
 from wenyuan.store import journal
-from wenyuan.store.database import Database
-from wenyuan.types import Answer, Hit, JsonObject, Plan, Scope, SearchResult
+from wenyuan.store.database import Database, Reading
+from wenyuan.types import Grounding, Hit, JsonObject, KnowledgeBase, Plan, Scope, SearchResult
 
 _TRACE_SECONDS = 2.0
 _LISTED = 20
@@ -39,29 +40,66 @@ def keep_trace(database: Database, scope: Scope, result: SearchResult, body: Jso
     return result
 
 
-def keep_answer(database: Database, scope: Scope, answer: Answer) -> SearchResult:
-    """Add an answer to the trace of its search, where that was kept, and return the search."""
-    result = answer.search
+def keep_made(
+    database: Database,
+    scope: Scope,
+    trace_id: str,
+    question: str,
+    bases: Sequence[KnowledgeBase],
+    made: JsonObject,
+    degraded: Sequence[str],
+) -> str | None:
+    """Add what was made of a question to its trace, which is begun where nothing was searched for it.
+
+    Returns the name of what was done without, where it cannot be stored now.
+    """
     try:
         with database.traces.write(durable=False, lock_seconds=_TRACE_SECONDS) as tx:
-            body = with_answer(journal.trace(tx, scope.principal, result.trace_id), answer)
-            journal.keep_trace(tx, result.trace_id, scope.principal, result.question, result.why_empty, body)
-    except TraceNotFound:
-        return result
+            body = _begun(tx, scope, trace_id, question, bases)
+            body = {**body, "degraded": list(degraded), "answer": made}
+            why_empty = (body["why_empty"] or {}).get("code")
+            journal.keep_trace(tx, trace_id, scope.principal, question, why_empty, body)
     except StorageError as error:
-        return _untraced(result, error)
-    return result
+        return f"trace: {error.code}"
+    return None
+
+
+def _begun(tx: Reading, scope: Scope, trace_id: str, question: str, bases: Sequence[KnowledgeBase]) -> JsonObject:
+    """The trace of the search, or one of a question for which nothing was searched."""
+    try:
+        return journal.trace(tx, scope.principal, trace_id)
+    except TraceNotFound:
+        return {
+            "id": trace_id,
+            "at": _now(),
+            "question": question,
+            "scope": scope,
+            "knowledge_bases": [_base(base) for base in bases],
+            "plan": _plan(Plan(question, question, (), ())),
+            "rewritten": None,
+            "total_ms": 0.0,
+            "stages": [],
+            "counters": {},
+            "revisions": {},
+            "candidates": [],
+            "weighed": [],
+            "hits": [],
+            "grounding": Grounding(0.0, "unlikely"),
+            "why_empty": None,
+            "explanation": "",
+        }
 
 
 def _untraced(result: SearchResult, error: StorageError) -> SearchResult:
     return replace(result, degraded=tuple(dict.fromkeys((*result.degraded, f"trace: {error.code}"))))
 
 
-def with_answer(body: JsonObject, answer: Answer) -> JsonObject:
-    """A search's trace with what was made of it: how it was judged, and what was cited."""
-    cited = [{"chunk": one.chunk_id, "start": one.start, "end": one.end} for one in answer.citations]
-    made = {"grounded": answer.grounded, "finish_reason": answer.finish_reason, "citations": cited}
-    return {**body, "degraded": list(answer.search.degraded), "answer": made}
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+
+
+def _base(base: KnowledgeBase) -> JsonObject:
+    return {"id": base.id, "name": base.name, "state": base.state}
 
 
 def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason: EmptyReason | None) -> JsonObject:
@@ -70,10 +108,10 @@ def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason
     stages = observe.stages()
     return {
         "id": result.trace_id,
-        "at": datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
+        "at": _now(),
         "question": result.question,
         "scope": journey.scope,
-        "knowledge_bases": [{"id": base.id, "name": base.name, "state": base.state} for base in journey.bases],
+        "knowledge_bases": [_base(base) for base in journey.bases],
         "plan": _plan(result.plan),
         "rewritten": rewritten.question if rewritten is not None else None,
         "total_ms": round(observe.elapsed_ms(), 2),
@@ -84,7 +122,7 @@ def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason
             "keyword_hits_rewrite": sum(len(one.keyword_rewrite) for one in found),
             "vector_hits": sum(len(one.vector) for one in found),
             "fused": len(journey.evidence.passages),
-            "reranked": 0,
+            "reranked": journey.rerank.reranked,
             "retry_count": 0,
             "embedding_error": next((name for name in result.degraded if name.startswith("embed:")), None),
         },
@@ -93,6 +131,7 @@ def trace_body(result: SearchResult, observe: Observer, journey: Journey, reason
         "candidates": [_candidates(one, journey.evidence) for one in found],
         "weighed": _weighed(journey.evidence),
         "hits": [_hit(hit) for hit in result.hits],
+        "rerank": journey.rerank,
         "grounding": result.grounding,
         "why_empty": reason,
         "explanation": result.explanation,
@@ -195,5 +234,6 @@ def _hit(hit: Hit) -> JsonObject:
         "highlights": len(hit.highlights),
         "coverage": round(hit.coverage, 3),
         "cosine": _rounded(hit.similarity),
+        "rerank_score": _rounded(hit.rerank_score),
         "matched": list(hit.matched),
     }

@@ -66,6 +66,11 @@ class Translation:
         )
 
 
+def everyday_share(folded: str) -> float:
+    """The share of a folded Chinese text's characters, from 0 to 1, that everyday words of the dictionary make up."""
+    return sum(map(len, _split(folded))) / len(folded) if folded else 0.0
+
+
 def _english_words(weights: Mapping[str, float]) -> Iterator[_Said]:
     chinese = _dictionary().chinese
     return (_Said(weight, chinese[token]) for token, weight in weights.items() if token in chinese)

@@ -28,7 +28,7 @@ from wenyuan.parsers.wire import (
     encode_made,
     encode_page_begun,
 )
-from wenyuan.types import Block, Member, ReadEvent
+from wenyuan.types import Block, Member, ReadEvent, TableRows
 
 _BATCH_CHARACTERS = 1 << 16
 _BATCH_EVENTS = 512
@@ -97,12 +97,24 @@ def _batches(events: Iterable[ReadEvent]) -> Iterable[bytes]:
     size = 0
     for event in events:
         batch.append(event)
-        size += len(event.text) if isinstance(event, Block) else len(event.data) if isinstance(event, Member) else 0
+        size += _size(event)
         if size >= _BATCH_CHARACTERS or len(batch) >= _BATCH_EVENTS:
             yield encode_events(batch)
             batch, size = [], 0
     if batch:
         yield encode_events(batch)
+
+
+def _size(event: ReadEvent) -> int:
+    """About how many characters an event takes."""
+    match event:
+        case Block():
+            return len(event.text)
+        case Member():
+            return len(event.data)
+        case TableRows():
+            return sum(16 * len(row.cells) for row in event.rows)
+    return 0
 
 
 def _send(answers: int, line: bytes) -> None:

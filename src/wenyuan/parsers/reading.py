@@ -17,7 +17,7 @@ from wenyuan.parsers.pictures.recognition import Recognition, recognition_allowe
 from wenyuan.parsers.registry import parser_for
 from wenyuan.parsers.text.decoding import delivered_as, without_surrogates
 from wenyuan.rules.cutting import Cutter
-from wenyuan.types import Block, Facts, Member, Notice, ReadEvent
+from wenyuan.types import Block, Facts, Member, Notice, ReadEvent, TableRows
 
 LONGEST_BLOCK = 64_000
 """Widest block that is handed on, in columns; a wider one comes in parts that join to it again."""
@@ -66,7 +66,7 @@ def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterato
         if isinstance(event, Facts):
             yield replace(event, media_type=media_type)
             continue
-        if isinstance(event, Notice):
+        if isinstance(event, Notice | TableRows):
             yield event
             continue
         event = _clean(event)

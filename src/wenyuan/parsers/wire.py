@@ -16,7 +16,20 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 from wenyuan.errors import DocumentError
-from wenyuan.types import ANCHOR_KINDS, Anchor, AnchorKind, Block, BlockKind, Box, Facts, Member, Notice, ReadEvent
+from wenyuan.rules.table_pages import decoded, encoded
+from wenyuan.types import (
+    ANCHOR_KINDS,
+    Anchor,
+    AnchorKind,
+    Block,
+    BlockKind,
+    Box,
+    Facts,
+    Member,
+    Notice,
+    ReadEvent,
+    TableRows,
+)
 
 SECONDS_PER_BYTE_MADE = 1e-5
 """How much more time a file gets for each byte that a stage hands over: the work then grows with its text."""
@@ -150,6 +163,8 @@ def packed(event: ReadEvent) -> list[Any]:
             return ["facts", media_type, encoding, title, language, metadata, quality]
         case Member(path, data, media_type, is_last):
             return ["member", path, base64.b64encode(data).decode("ascii"), media_type, is_last]
+        case TableRows():
+            return ["rows", encoded(event)]
 
 
 def extent(anchor: Anchor) -> list[int]:
@@ -188,6 +203,8 @@ def unpacked(event: list[Any]) -> ReadEvent:
     elif kind == "member" and shape == _MEMBER_SHAPE:
         path, data, media_type, is_last = values
         return Member(path, base64.b64decode(data, validate=True), media_type, is_last)
+    elif kind == "rows" and shape == (list,):
+        return decoded(values[0])
     raise WireError(f"unknown event {str(event)[:80]}")
 
 

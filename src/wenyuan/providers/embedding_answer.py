@@ -42,12 +42,20 @@ def _items(body: bytes, count: int, provider: str) -> list[dict[str, Any]]:
         answer = None
     if not isinstance(answer, dict):
         raise ProviderAnswerInvalid(provider=provider, reason="it is not a JSON object")
-    items = answer.get("data")
+    items = _listed(answer)
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items):
         raise ProviderAnswerInvalid(provider=provider, reason="it has no list of embeddings named data")
     if len(items) != count:
         raise ProviderAnswerInvalid(provider=provider, reason=f"{len(items)} embeddings for {count} texts")
     return items
+
+
+def _listed(answer: dict[str, Any]) -> Any:
+    """The embeddings of an answer, as OpenAI lists them; Cohere's are lists by the type of their numbers."""
+    embeddings = answer.get("embeddings")
+    if isinstance(embeddings, dict) and isinstance(embeddings.get("float"), list):
+        return [{"embedding": values} for values in embeddings["float"]]
+    return answer.get("data")
 
 
 def _ordered(items: list[dict[str, Any]], provider: str) -> list[tuple[int, Any]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wenyuan.errors import ConfigurationInvalid, KeyMissing
+from wenyuan.errors import ConfigurationInvalid, KeyMissing, PackageMissing
 
 if TYPE_CHECKING:
     import httpx2
@@ -25,6 +26,10 @@ class Key:
 
     def __repr__(self) -> str:
         return "Key(hidden)"
+
+    def revealed(self) -> str:
+        """The key itself, for what has to be computed with it, such as a signature."""
+        return self._value
 
     def authorise(self, request: httpx2.Request) -> httpx2.Request:
         """Add the key to a request, as a bearer token (RFC 6750)."""
@@ -45,15 +50,15 @@ class Key:
 
 
 def resolve_key(reference: str, provider: str, section: str = "models") -> Key | None:
-    """Return the key that `env:NAME` or `file:PATH` names, or None for an empty reference.
+    """Return the key that `env:NAME`, `file:PATH` or `keyring:SERVICE/NAME` names, or None for an empty reference.
 
-    Raises `KeyMissing` where there is none, and `ConfigurationInvalid` where there is something
-    that cannot be sent as a key.
+    Raises `KeyMissing` where there is none, `ConfigurationInvalid` where there is something that cannot be
+    sent as a key, and `PackageMissing` where the keyring of the operating system cannot be asked.
     """
     if not reference:
         return None
     kind, _, place = reference.partition(":")
-    value = (_read_key_file(place) if kind == "file" else os.environ.get(place, "")).strip()
+    value = _READ[kind](place).strip()
     if not value:
         raise KeyMissing(provider=provider, reference=reference)
     if len(value) > _LONGEST_KEY or not value.isascii() or not value.isprintable() or " " in value:
@@ -65,9 +70,31 @@ def resolve_key(reference: str, provider: str, section: str = "models") -> Key |
     return Key(value)
 
 
+def _read_keyring(place: str) -> str:
+    service, _, name = place.rpartition("/")
+    if importlib.util.find_spec("keyring") is None:
+        what = f"The key {name} of {service}"
+        raise PackageMissing(what=what, package="keyring", install="wenyuan[keyring]")
+    import keyring
+    from keyring.errors import KeyringError
+
+    try:
+        return keyring.get_password(service, name) or ""
+    except KeyringError:
+        # Locked, or there is none here: the key cannot be had, which is what is told.
+        return ""
+
+
 def _read_key_file(place: str) -> str:
     try:
         with Path(place).expanduser().open(encoding="utf-8", errors="replace") as file:
             return file.read(_LONGEST_KEY + 2)
     except OSError:
         return ""
+
+
+_READ: Mapping[str, Callable[[str], str]] = {
+    "env": lambda place: os.environ.get(place, ""),
+    "file": _read_key_file,
+    "keyring": _read_keyring,
+}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import json
+import urllib.request
 from typing import Any, Final
 from urllib.parse import urlsplit
 
@@ -37,6 +38,15 @@ def is_loopback(url: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def proxy_of(url: str) -> str:
+    """The proxy of the environment for an address, or ""; none for this machine, which it could not reach."""
+    parts = urlsplit(url)
+    if is_loopback(url) or urllib.request.proxy_bypass(parts.netloc):
+        return ""
+    proxy = urllib.request.getproxies().get(parts.scheme, "")
+    return proxy if proxy.startswith(("http://", "https://")) else ""
 
 
 def excerpt(body: bytes, key: Key | None) -> str:

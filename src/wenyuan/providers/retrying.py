@@ -35,10 +35,11 @@ class Surroundings:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """An attempt that failed and may be repeated; `error` is what to raise if it is not."""
+    """An attempt that failed and may be repeated, `attempts` in all; `error` is what to raise if it is not."""
 
     error: ProviderUnavailable
     retry_after: float | None = None
+    attempts: int = _ATTEMPTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,7 @@ def call_with_retries(
 ) -> Answer:
     """Call `attempt` with the seconds that are left until it succeeds; all of it takes at most `timeout`.
 
-    Raises the last failure's error once no further attempt fits, or after six attempts; unless it
+    Raises the last failure's error once no further attempt fits, or after as many as it allows; unless it
     `waits`, before the first attempt that would have to be waited for.
     """
     deadline = surroundings.monotonic() + timeout
@@ -69,7 +70,7 @@ def call_with_retries(
         if wait is None:
             longest = min(_FIRST_WAIT_SECONDS * 2 ** (attempts - 1), _LONGEST_WAIT_SECONDS)
             wait = longest * surroundings.chance()
-        if attempts == _ATTEMPTS or (wait and not waits) or surroundings.monotonic() + wait >= deadline:
+        if attempts >= outcome.attempts or (wait and not waits) or surroundings.monotonic() + wait >= deadline:
             raise outcome.error
         surroundings.sleep(wait)
 

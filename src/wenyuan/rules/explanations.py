@@ -19,6 +19,10 @@ class EmptyReason:
 
 
 _EMPTY: Mapping[str, tuple[str, str]] = {
+    "kb-unbound": (
+        "No knowledge base is bound, so nothing was looked into. Name one; `wenyuan kb list` shows them.",
+        "没有绑定知识库，因此没有查找任何内容。请指定一个；`wenyuan kb list` 列出全部知识库。",
+    ),
     "kb-archived": (
         "Every knowledge base asked is archived. Bring one back with `wenyuan kb unarchive NAME`.",
         "所查的知识库都已归档。用 `wenyuan kb unarchive 名称` 恢复。",
@@ -81,6 +85,20 @@ def explain_found(passages: int, documents: int, language: str) -> str:
     if language == "zh":
         return f"在 {documents} 个文档中找到 {passages} 段。"
     return f"Found {passages} passage{'s' * (passages != 1)} in {documents} document{'s' * (documents != 1)}."
+
+
+def explain_unclear(language: str) -> str:
+    """What to ask back where a question does not say what it is about."""
+    if language == "zh":
+        return "这个问题没有说明指的是什么。请补充一下：是哪份文档、哪件事、哪一天？"
+    return "The question does not say what it is about. Which document, which matter, or which day do you mean?"
+
+
+def explain_no_writer(language: str) -> str:
+    """What to say to a message that only a language model could reply to, where none can be reached."""
+    if language == "zh":
+        return "现在无法使用语言模型，因此只能根据文档回答。请直接问文档里的内容。"
+    return "No language model can be used just now, so answers come from the documents alone. Ask about those."
 
 
 def explain_unanswered(plan: Plan, language: str) -> str:

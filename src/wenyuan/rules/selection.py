@@ -18,11 +18,15 @@ _ABOUT_AS_GOOD = 0.7
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A weighed candidate. Tier 0 is about what was asked for exactly, 1 mentions it, 2 holds none of it."""
+    """A weighed candidate. Tier 0 is about what was asked for exactly, 1 mentions it, 2 holds none of it.
+
+    `rerank_score` is what a reranking model gave it.
+    """
 
     chunk_key: int
     score: float
     tier: int
+    rerank_score: float | None = None
 
 
 def precise_dates(plan: Plan) -> tuple[DateSpan, ...]:
@@ -111,8 +115,3 @@ def without_duplicates(
         else:
             dropped.append((one.chunk_key, same.chunk_key))
     return [one for one, _, _ in kept], dropped
-
-
-def _says_all(said: Sequence[str], document: str, words: str) -> bool:
-    """Whether a passage that is kept says all that another one says."""
-    return words == said[1] or (document == said[0] and words in said[1])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import builtins
 import hashlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Literal, get_args
 
 from wenyuan.errors import (
@@ -20,7 +21,7 @@ from wenyuan.errors import (
     SessionNotFound,
 )
 from wenyuan.identifiers import new_id
-from wenyuan.store import access_keys, documents, knowledge_bases, sessions
+from wenyuan.store import access_keys, documents, knowledge_bases, sessions, sign_ins
 from wenyuan.store.access_keys import AccessKey as AccessKey
 from wenyuan.store.database import Database, Reading
 from wenyuan.store.documents import DocumentRecord
@@ -107,10 +108,14 @@ class AccessKeys:
             return access_keys.listed(tx, self._principal)
 
     def revoke(self, reference: str) -> AccessKey:
-        """Let a key, by id or name, open nothing from now on. Raises `AccessKeyNotFound`."""
+        """Let a key, by id or name, open nothing from now on, and sign out whom it let in.
+
+        Raises `AccessKeyNotFound`.
+        """
         with self._database.write() as tx:
             key = access_keys.find(tx, self._principal, reference)
             access_keys.revoke(tx, key.id)
+            sign_ins.remove_of_key(tx, key.id)
             return access_keys.find(tx, self._principal, key.id)
 
     def have_admin(self) -> bool:
@@ -131,11 +136,10 @@ class AccessKeys:
                 if needs_key or access_keys.exist(tx, self._principal):
                     raise KeyRequired()
                 return OWNER
-            key = access_keys.by_secret(tx, _digest(secret))
-            if key is None or key.owner != self._principal or not _is_usable(key, tx.now):
-                raise KeyRefused()
-        granted = None if key.knowledge_bases is None else frozenset(key.knowledge_bases)
-        return Caller(key.id, key.name, frozenset(key.scopes), granted)
+            holder = holder_of(access_keys.by_secret(tx, _digest(secret)), self._principal, tx.now)
+        if holder is None:
+            raise KeyRefused()
+        return holder
 
 
 class Grants:
@@ -202,6 +206,11 @@ class Grants:
                 raise SessionNotFound(session=session_id)
             return found
 
+    def has_session(self, session_id: str) -> bool:
+        """Whether a session is one that was begun with the caller's key."""
+        with self._database.read() as tx:
+            return self._is_mine(tx, session_id)
+
     def claim(self, session: Session) -> Session:
         """Make a new session the caller's own."""
         if self.caller.key_id:
@@ -214,6 +223,10 @@ class Grants:
             if self.caller.sees_all:
                 return sessions.listed(tx, self._principal, limit)
             return access_keys.sessions_of(tx, self._principal, self.caller.key_id, limit)
+
+    def seeing(self) -> Callable[[str], bool] | None:
+        """`sees`, asked of many and remembering what it found; None where everything is seen."""
+        return None if self.caller.sees_all else lru_cache(maxsize=1000)(self.sees)
 
     def sees(self, knowledge_base_id: str) -> bool:
         """Whether what belongs to this knowledge base, or to the session whose own it is, may be seen."""
@@ -247,6 +260,14 @@ class Grants:
 
     def _is_mine(self, tx: Reading, session_id: str) -> bool:
         return self.caller.sees_all or access_keys.key_of_session(tx, session_id) == self.caller.key_id
+
+
+def holder_of(key: AccessKey | None, owner: str, now: int) -> Caller | None:
+    """Whoever holds a key of a library, with what it grants; None where it opens nothing there, or no more."""
+    if key is None or key.owner != owner or not _is_usable(key, now):
+        return None
+    granted = None if key.knowledge_bases is None else frozenset(key.knowledge_bases)
+    return Caller(key.id, key.name, frozenset(key.scopes), granted)
 
 
 def _is_usable(key: AccessKey, now: int) -> bool:

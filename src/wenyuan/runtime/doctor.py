@@ -30,8 +30,8 @@ from wenyuan.providers.e5.convert import is_converted
 from wenyuan.providers.e5.weights import find_weights
 from wenyuan.providers.keys import resolve_key
 from wenyuan.providers.readers.settings import ReaderSettings
-from wenyuan.providers.settings import EmbeddingModelSettings
-from wenyuan.runtime.models import Models, cache_directory
+from wenyuan.providers.settings import ROLE_TYPES, ModelSettings, Role
+from wenyuan.runtime.models import PURPOSES, Models, cache_directory
 from wenyuan.runtime.rebuild_views import latest_rebuild
 from wenyuan.runtime.upkeep import Finding, Severity, behind
 from wenyuan.store import indexes, journal, knowledge_bases, migrate, queue
@@ -41,7 +41,7 @@ from wenyuan.store.sqlite import sqlite_version
 from wenyuan.types import LOCAL_PRINCIPAL, KnowledgeBase, Scope
 
 _LITTLE_SPACE, _NO_SPACE = 1 << 30, 64 << 20
-_SECTIONS = ("defaults", "limits", "reading", "search", "worker", "retention", "sessions")
+_SECTIONS = ("defaults", "roles", "limits", "reading", "search", "worker", "retention", "sessions")
 
 
 def examine(
@@ -216,8 +216,12 @@ def _models(settings: Settings, database: Database, models: Models) -> Iterator[
     with database.read() as tx:
         bases = knowledge_bases.permitted(tx, Scope(LOCAL_PRINCIPAL))
     used = {base.embedding_model for base in bases if base.embedding_model}
+    for role in ROLE_TYPES:
+        if name := models.role(role):
+            used.add(name)
+            yield from _role(role, name, models)
     for name, model in sorted(settings.models.items()):
-        found = _built_in(model) if model.protocol == "built-in" else _remote(model)
+        found = _built_in(model) if model.protocol == "built-in" else _described(model, models)
         # What nobody uses may be wrong.
         yield (
             found
@@ -230,7 +234,7 @@ def _models(settings: Settings, database: Database, models: Models) -> Iterator[
         yield from _rebuild(base, database)
 
 
-def _built_in(model: EmbeddingModelSettings) -> Finding:
+def _built_in(model: ModelSettings) -> Finding:
     try:
         find_weights()
     except BuiltInModelMissing as error:
@@ -239,15 +243,25 @@ def _built_in(model: EmbeddingModelSettings) -> Finding:
     return Finding("model", "ok", f"The built-in model {model.name} {state}, in {cache_directory()}.")
 
 
-def _remote(model: EmbeddingModelSettings) -> Finding:
+def _role(role: Role, name: str, models: Models) -> Iterator[Finding]:
+    """Whether the model that a role was given to is there, and is of the type that the role takes."""
     try:
-        resolve_key(model.key, model.name)
+        models.check(name, ROLE_TYPES[role])
+    except ConfigurationError as error:
+        hint = f"`wenyuan models assign {role}` with another one, or none. {error.advice}"
+        yield Finding(error.code, "error", f"The role {role}: {error.message}", hint)
+
+
+def _described(model: ModelSettings, models: Models) -> Finding:
+    try:
+        models.check_usable(model.name)
     except ConfigurationError as error:
         return Finding(error.code, "error", error.message, error.advice)
     key = f"the key {model.key}" if model.key else "no key"
-    return Finding(
-        "model", "ok", f"The model {model.name} is {model.model} at {model.base_url}, with {key}; not called."
-    )
+    purposes = ", ".join(PURPOSES[one] for one in model.types)
+    message = f"The model {model.name}, for {purposes}, is {model.model} at {model.base_url or 'this machine'}"
+    hint = f"`wenyuan models test {model.name}` calls it."
+    return Finding("model", "ok", f"{message}, with {key}; not called.", hint)
 
 
 def _remote_reader(reader: ReaderSettings) -> Finding:

@@ -224,9 +224,13 @@ class Documents:
         """The place a citation (`REVISION.CHUNK`) leads to. Raises `CitationNotFound`."""
         return self._places.open(citation)
 
-    def picture(self, citation: str, scale: float = 2.0) -> PlacePicture:
-        """The page a passage begins on as PNG, with the passage lit. See `Places.picture`."""
-        return self._places.picture(citation, scale)
+    def picture(self, citation: str, scale: float = 2.0, page: int | None = None) -> PlacePicture:
+        """The page a passage begins on as PNG, or another `page`, with the passage lit. See `Places.picture`."""
+        return self._places.picture(citation, scale, page)
+
+    def page(self, document_id: str, page: int, scale: float = 2.0) -> PlacePicture:
+        """A page of a document as PNG. See `Places.page`."""
+        return self._places.page(document_id, page, scale)
 
     def _has_failed(self, tx: Reading, record: DocumentRecord) -> bool:
         serving = record.document.serving_revision_id

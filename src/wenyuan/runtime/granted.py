@@ -6,15 +6,16 @@ jobs, sessions and traces are named by their ids.
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from wenyuan.errors import JobNotFound, TraceNotFound
-from wenyuan.flows.converse import Prefer
-from wenyuan.flows.converse import Step as Step
-from wenyuan.flows.converse import StepName as StepName
+from wenyuan.flows.conversation.asking import UnreadFile as UnreadFile
+from wenyuan.flows.conversation.model_calls import Usage as Usage
+from wenyuan.flows.conversation.steps import Prefer
+from wenyuan.flows.conversation.steps import Step as Step
+from wenyuan.flows.conversation.steps import StepName as StepName
 from wenyuan.flows.converse import last as last
 from wenyuan.flows.evidence import Evidence as Evidence
 from wenyuan.flows.evidence import evidence_of
@@ -22,7 +23,15 @@ from wenyuan.flows.receive import Received as Received
 from wenyuan.runtime.access import AccessScope, Caller
 from wenyuan.runtime.document_contents import DocumentText, OriginalFile
 from wenyuan.runtime.documents import DocumentView, Place, StoredPassage
-from wenyuan.runtime.evaluation import EvaluationRun, RunRecord
+from wenyuan.runtime.granted_bulk import GrantedBulk
+from wenyuan.runtime.granted_conversations import GrantedConversations
+from wenyuan.runtime.granted_embeddings import GrantedEmbeddings
+from wenyuan.runtime.granted_evaluation import GrantedEvaluation
+from wenyuan.runtime.granted_models import GrantedModels
+from wenyuan.runtime.granted_reading import GrantedReading
+from wenyuan.runtime.granted_sources import GrantedSources
+from wenyuan.runtime.granted_traces import GrantedTraces
+from wenyuan.runtime.granted_upkeep import GrantedUpkeep
 from wenyuan.runtime.jobs import JobEvent
 from wenyuan.runtime.knowledge_bases import KnowledgeBaseView
 from wenyuan.runtime.library import Library
@@ -30,14 +39,28 @@ from wenyuan.runtime.rebuilds import RebuildView
 from wenyuan.runtime.sessions import Attachment
 from wenyuan.runtime.uploads import Upload
 from wenyuan.store.sessions import Session
-from wenyuan.types import Answer, ArmName, ChunkingConfig, DocumentPolicy, Job, JsonObject, ReadyWhen, SearchResult
+from wenyuan.types import (
+    Answer,
+    ArmName,
+    ChunkingConfig,
+    DocumentPolicy,
+    Job,
+    JsonObject,
+    Message,
+    ReadyWhen,
+    SearchResult,
+)
 
-_TEST_SECONDS = 20.0
+_SHARE_OF_REQUEST = 0.8
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and where: knowledge bases by name or id, documents by id, within a session."""
+    """What is asked, and where: knowledge bases by name or id, documents by id, within a session.
+
+    A conversation that its caller keeps has its messages before the question in `history`, oldest first. `model` names
+    the model that is to write the answer, and `replaces` a question of the session that this one takes the place of.
+    """
 
     question: str
     kb: Sequence[str] | None = None
@@ -45,6 +68,9 @@ class Question:
     filters: Mapping[str, Any] | None = None
     session: str | None = None
     top_k: int | None = None
+    history: Sequence[Message] = ()
+    model: str = ""
+    replaces: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,31 +85,19 @@ class Retrieved:
     degraded: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelView:
-    """A configured embedding model. `dimensions` of 0 means that the model decides."""
-
-    name: str
-    protocol: str
-    model: str
-    base_url: str
-    dimensions: int
-    is_default: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ModelTest:
-    """That a model answers: with vectors of so many dimensions, after so many milliseconds."""
-
-    name: str
-    dimensions: int
-    milliseconds: float
-
-
 class GrantedLibrary:
     def __init__(self, library: Library, caller: Caller) -> None:
         self._library = library
         self._grants = library.grants(caller)
+        self.embeddings = GrantedEmbeddings(library, self._grants)
+        self.models = GrantedModels(library, self._grants)
+        self.reading = GrantedReading(library, self._grants)
+        self.bulk = GrantedBulk(library, self._grants)
+        self.sources = GrantedSources(library, self._grants)
+        self.traces = GrantedTraces(library, self._grants)
+        self.evaluation = GrantedEvaluation(library, self._grants)
+        self.conversations = GrantedConversations(library, self._grants)
+        self.upkeep = GrantedUpkeep(library, self._grants)
 
     @property
     def caller(self) -> Caller:
@@ -172,6 +186,10 @@ class GrantedLibrary:
     def roll_back(self, name: str) -> RebuildView:
         return self._needs("admin").rebuilds.roll_back(self._base(name))
 
+    def set_vocabulary(self, name: str, terms: Sequence[str], synonyms: Sequence[Sequence[str]]) -> int:
+        """Let these be all the terms and synonyms; how many documents will be read again for that."""
+        return self._needs("admin").knowledge_bases.set_words(self._base(name), terms, synonyms)
+
     def _base(self, name: str | None) -> str:
         """The id of a granted knowledge base, of the default one if none is named."""
         return self._grants.knowledge_base(name).id
@@ -220,8 +238,8 @@ class GrantedLibrary:
     def switch_passage(self, document_id: str, number: int, *, enabled: bool) -> int:
         return self._needs("write").documents.switch_passage(self._document(document_id), number, enabled=enabled)
 
-    def retry_document(self, document_id: str) -> DocumentView:
-        return self._needs("write").documents.retry(self._document(document_id))
+    def retry_document(self, document_id: str, password: str = "") -> DocumentView:
+        return self._needs("write").documents.retry(self._document(document_id), password=password)
 
     def cancel_document(self, document_id: str) -> DocumentView:
         return self._needs("write").documents.cancel(self._document(document_id))
@@ -285,12 +303,25 @@ class GrantedLibrary:
         return Retrieved(found.trace_id, found.question, passages, found.why_empty, found.explanation, found.degraded)
 
     def ask(self, asked: Question) -> Answer:
-        return self._needs("read").ask(asked.question, **self._within(asked))
+        """Answer in the time that a request has: a model that takes longer leaves it to the documents."""
+        library = self._needs("read")
+        seconds = min(library.settings.answer.seconds, library.settings.server.request_seconds * _SHARE_OF_REQUEST)
+        return library.ask(asked.question, **self._within(asked), model=asked.model, seconds=seconds)
 
-    def chat(self, asked: Question, prefer: Prefer) -> Iterator[Step]:
+    def chat(self, asked: Question, prefer: Prefer, stopped: Callable[[], bool] | None = None) -> Iterator[Step]:
         """The steps of an answer as they are taken; see `Library.converse`."""
         library = self._needs("read")
-        return library.converse(asked.question, **self._within(asked), top_k=asked.top_k, prefer=prefer)
+        within = self._within(asked)
+        return library.converse(
+            asked.question,
+            **within,
+            top_k=asked.top_k,
+            prefer=prefer,
+            history=asked.history,
+            model=asked.model,
+            replaces=asked.replaces,
+            stopped=stopped,
+        )
 
     def _within(self, asked: Question) -> dict[str, Any]:
         """Where to look, never left open: what is not said is everything that is granted."""
@@ -329,9 +360,6 @@ class GrantedLibrary:
         self._grants.require("read")
         return self._grants.session(session_id)
 
-    def rename_session(self, session_id: str, title: str) -> Session:
-        return self._needs("read").sessions.rename(self._grants.session(session_id).id, title)
-
     def delete_session(self, session_id: str) -> None:
         self._needs("read").sessions.delete(self._grants.session(session_id).id)
 
@@ -347,34 +375,3 @@ class GrantedLibrary:
 
     def detach(self, session_id: str, attachment: str) -> None:
         self._needs("read").sessions.detach(self._grants.session(session_id).id, attachment)
-
-    # --- The library as a whole ------------------------------------------------------------------
-
-    def evaluation_runs(self, set_name: str | None, limit: int) -> list[RunRecord]:
-        self._grants.require_all()
-        return self._library.evaluation.runs(set_name, limit)
-
-    def evaluation_run(self, run: str) -> EvaluationRun:
-        self._grants.require_all()
-        return self._library.evaluation.show(run)
-
-    def models(self) -> list[ModelView]:
-        settings = self._needs("read").settings
-        return [
-            ModelView(
-                name, one.protocol, one.model, one.base_url, one.dimensions, name == settings.defaults.embedding_model
-            )
-            for name, one in sorted(settings.models.items())
-        ]
-
-    def test_model(self, name: str) -> ModelTest:
-        """Embed a word. Raises `ModelNotConfigured`, or what a model raises that cannot be used."""
-        self._grants.require_all()
-        began = time.perf_counter()
-        vectors = self._library.models.embedder(name).embed(["test"], "query", _TEST_SECONDS)
-        return ModelTest(name, int(vectors.shape[1]), round((time.perf_counter() - began) * 1000, 1))
-
-    def job_counts(self) -> dict[tuple[str, str], int]:
-        """How many jobs are under way, for measuring."""
-        self._grants.require_all()
-        return self._library.jobs.counts()

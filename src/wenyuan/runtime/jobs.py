@@ -46,8 +46,8 @@ class JobEvent:
     """What happened to a job, and how it stands since: its stage, `done` of `total`, when it goes on, or why it failed.
 
     `document` and `knowledge_base` are the names of what it is about, empty where it is about something
-    else; `size` is in bytes. `rate` is in units of `done` a second since its stage began, and
-    `seconds_left` what that leaves; None where that cannot be told.
+    else, and `document_id` is the document's id; `size` is in bytes. `rate` is in units of `done` a second since
+    its stage began, and `seconds_left` what that leaves; None where that cannot be told.
     """
 
     number: int
@@ -58,6 +58,7 @@ class JobEvent:
     size: int
     rate: float | None
     seconds_left: float | None
+    document_id: str = ""
 
 
 class Jobs:
@@ -187,7 +188,8 @@ def _event(change: JobChange) -> JobEvent:
     made, seconds = job.done - job.stage_from, (job.changed_at - job.stage_since) / 1000
     rate = made / seconds if job.state == "running" and made > 0 and seconds > 0 else None
     left = (job.total - job.done) / rate if rate and job.total >= job.done else None
-    return JobEvent(job.change_number, kind, job, change.document, change.knowledge_base, change.size, rate, left)
+    about = (change.document, change.knowledge_base, change.size)
+    return JobEvent(job.change_number, kind, job, *about, rate, left, change.document_id)
 
 
 def _since_last_seen(event: JobEvent, seen: dict[str, Job]) -> JobEvent:

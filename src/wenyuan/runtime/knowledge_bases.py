@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from wenyuan.config import Settings
-from wenyuan.errors import InvalidValue, KnowledgeBaseNotFound, ModelNotConfigured
+from wenyuan.errors import InvalidValue, KnowledgeBaseNotFound
 from wenyuan.flows import generations
 from wenyuan.flows.reconsider import Reconsidered as Reconsidered
 from wenyuan.flows.reconsider import apply_policy
@@ -18,9 +18,10 @@ from wenyuan.identifiers import new_id
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.wording import with_synonyms, with_terms, without_synonyms, without_terms
 from wenyuan.rules.policy import checked_policy
+from wenyuan.runtime.models import Models
 from wenyuan.runtime.rebuild_views import RebuildView, latest_rebuild
 from wenyuan.runtime.transfer import Exported, Imported, Transfers
-from wenyuan.store import indexes, knowledge_bases
+from wenyuan.store import indexes, knowledge_bases, statistics
 from wenyuan.store.database import Database, Reading
 from wenyuan.types import ChunkingConfig, DocumentPolicy, KnowledgeBase, ReadyWhen, Scope
 
@@ -36,6 +37,7 @@ class KnowledgeBaseView:
     `searchable` documents have all their vectors. `behind` documents were read by other rules or
     terms than today's: they are found as before, until they are read again. `indexed_with` is the
     model that made the vectors which answer now, and `rebuild` what is built aside, or was last.
+    `last_activity` is when it or a document in it last changed, in milliseconds since 1970.
     """
 
     knowledge_base: KnowledgeBase
@@ -46,11 +48,15 @@ class KnowledgeBaseView:
     vocabulary: Vocabulary = EMPTY
     indexed_with: str = ""
     rebuild: RebuildView | None = None
+    last_activity: int = 0
 
 
 class KnowledgeBases:
-    def __init__(self, database: Database, settings: Settings, principal: str, transfers: Transfers) -> None:
+    def __init__(
+        self, database: Database, settings: Settings, principal: str, transfers: Transfers, models: Models
+    ) -> None:
         self._database = database
+        self._models = models
         self._settings = settings
         self._principal = principal
         self._transfers = transfers
@@ -193,6 +199,13 @@ class KnowledgeBases:
         """Take groups of synonyms back, each named whole. Raises `InvalidValue` for others."""
         self._reword(name, lambda words: without_synonyms(words, groups))
 
+    def set_words(self, name: str, terms: Sequence[str], groups: Sequence[Sequence[str]]) -> int:
+        """Let these be all the terms and synonyms, and return how many documents will be read again for that.
+
+        Raises `KnowledgeBaseNotFound` or `InvalidValue`.
+        """
+        return self._reword(name, lambda _: with_synonyms(with_terms(EMPTY, terms), groups))
+
     def _reword(self, name: str, change: Callable[[Vocabulary], Vocabulary]) -> int:
         with self._database.write() as tx:
             found = knowledge_bases.find(tx, self._principal, name)
@@ -239,9 +252,9 @@ class KnowledgeBases:
         scenario: str,
     ) -> KnowledgeBase:
         defaults = self._settings.defaults
-        model = defaults.embedding_model if embedding_model is None else embedding_model
-        if model and model not in self._settings.models:
-            raise ModelNotConfigured(model=model, known=", ".join(sorted(self._settings.models)))
+        model = (self._models.for_role("embedding") or "") if embedding_model is None else embedding_model
+        if model:
+            self._models.check(model, "embedding")
         if not name.strip() or name != name.strip() or len(name) > 200 or not name.isprintable():
             raise InvalidValue(what="The name of a knowledge base", value=name, reason="it must be 1 to 200 characters")
         config = chunking or ChunkingConfig(defaults.chunk_columns, defaults.chunk_overlap_columns)
@@ -288,4 +301,5 @@ def _view(tx: Reading, found: KnowledgeBase) -> KnowledgeBaseView:
         words,
         str(generation.recipe.get("model", "")) if generation is not None else "",
         latest_rebuild(tx, found.id),
+        statistics.last_activity(tx, found.id),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from wenyuan.config import FILE_NAME, Settings, load_settings
-from wenyuan.errors import InvalidValue, LibraryNotFound, LibraryReadOnly, NotALibrary, NotWithPostgres
-from wenyuan.flows.answer import answer
+from wenyuan.config import Settings
+from wenyuan.errors import InvalidValue, NotWithPostgres
 from wenyuan.flows.backup import Copying
-from wenyuan.flows.converse import Prefer, Step, converse
+from wenyuan.flows.conversation.steps import Prefer, Step
 from wenyuan.flows.gather import Gathering, gather
 from wenyuan.flows.given import TextToAdd as TextToAdd
 from wenyuan.flows.given import checked_given
@@ -29,26 +28,33 @@ from wenyuan.identifiers import new_id
 from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.rules.filters import read_filters
 from wenyuan.runtime.access import AccessKeys, Caller, Grants
+from wenyuan.runtime.backup_folder import BackupFolder
 from wenyuan.runtime.backups import BackupReport, backup
+from wenyuan.runtime.chunk_previews import ChunkPreviews
+from wenyuan.runtime.conversations import Conversations, Where
 from wenyuan.runtime.doctor import doctor
 from wenyuan.runtime.document_contents import DocumentContents
 from wenyuan.runtime.documents import Documents
 from wenyuan.runtime.evaluation import Evaluation
+from wenyuan.runtime.evaluation_sets import EvaluationSets
 from wenyuan.runtime.jobs import Jobs, Progress
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
+from wenyuan.runtime.model_registry import ModelRegistry
 from wenyuan.runtime.models import Models
+from wenyuan.runtime.overview import Overview
 from wenyuan.runtime.rebuilds import Rebuilds
 from wenyuan.runtime.remote_readers import remote_readers
 from wenyuan.runtime.repeats import Repeats
 from wenyuan.runtime.sessions import Sessions
+from wenyuan.runtime.sign_ins import SignIns
 from wenyuan.runtime.sources import Sources
 from wenyuan.runtime.transfer import Transfers
+from wenyuan.runtime.turns import Turns
 from wenyuan.runtime.upkeep import Finding, Repaired, check, repair
 from wenyuan.runtime.workers import Workers
-from wenyuan.store import journal, migrate
+from wenyuan.store import journal
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import LibraryDatabase
-from wenyuan.store.opening import is_address, migrate_postgres, open_postgres
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import (
@@ -57,6 +63,7 @@ from wenyuan.types import (
     ArmName,
     ChunkingConfig,
     JsonObject,
+    Message,
     Scope,
     SearchResult,
 )
@@ -72,74 +79,6 @@ class AddReport:
     passed_over: Mapping[str, int]
 
 
-def open_library(
-    path: str | os.PathLike[str],
-    *,
-    blobs: str | os.PathLike[str] | None = None,
-    create: bool = True,
-    environment: Mapping[str, str] | None = None,
-    today: Callable[[], datetime.date] = datetime.date.today,
-) -> Library:
-    """Open the library in a folder, making it (and its default knowledge base) where there is none.
-
-    Migrates an older database by itself. A `postgresql://` address names a library in PostgreSQL; then
-    `blobs` is the folder of its files, its settings and what its workers share, and an older one waits
-    for `migrate`. Raises `LibraryNotFound` (with `create=False`), `NotALibrary` for a folder that holds
-    something else, `LibraryNewer`, `LibraryReadOnly`, `LibraryDamaged`, `ConfigurationInvalid`, and of
-    PostgreSQL `MigrationNeeded`, `DatabaseUnreachable`, `DatabaseRefused` or `DatabaseUnsuitable`.
-    """
-    if is_address(path):
-        return _open_address(str(path), blobs, create, os.environ if environment is None else environment, today)
-    folder = Path(path).expanduser().absolute()
-    database_file = folder / "wenyuan.db"
-    if not database_file.exists():
-        if not create:
-            raise LibraryNotFound(path=folder)
-        _make_folder(folder)
-    settings = load_settings(folder, os.environ if environment is None else environment)
-    database = migrate.open_database(folder, settings.worker.lock_seconds)
-    try:
-        library = Library(folder, settings, database, BlobDirectory(folder / "blobs"), today)
-        library.knowledge_bases.ensure_default()
-    except BaseException:
-        database.close()
-        raise
-    return library
-
-
-def _open_address(
-    address: str,
-    blobs: str | os.PathLike[str] | None,
-    create: bool,
-    environment: Mapping[str, str],
-    today: Callable[[], datetime.date],
-) -> Library:
-    if blobs is None:
-        raise InvalidValue(what="The folder of files", value=blobs, reason="a library in PostgreSQL needs one")
-    folder = Path(blobs).expanduser().absolute()
-    settings = load_settings(folder, environment)
-    database = open_postgres(address, settings.worker.lock_seconds, create=create)
-    try:
-        library = Library(folder, settings, database, BlobDirectory(folder), today)
-        library.knowledge_bases.ensure_default()
-    except BaseException:
-        database.close()
-        raise
-    return library
-
-
-def migrate_library(address: str, environment: Mapping[str, str] | None = None) -> int:
-    """Bring a library in PostgreSQL to the schema of this program, or make it one, and return its number.
-
-    Raises `InvalidValue` for a folder: a library there migrates when it is opened.
-    """
-    if not is_address(address):
-        raise InvalidValue(what="The library to migrate", value=address, reason="it is not a postgresql:// address")
-    # How long to wait for those who write is all that matters of the settings.
-    settings = load_settings(Path("none"), os.environ if environment is None else environment)
-    return migrate_postgres(address, settings.worker.lock_seconds)
-
-
 class Library:
     """Knowledge bases, their documents, and the questions asked of them; threads may share it."""
 
@@ -150,6 +89,7 @@ class Library:
         database: LibraryDatabase,
         blobs: BlobDirectory,
         today: Callable[[], datetime.date],
+        environment: Mapping[str, str],
     ) -> None:
         self.path = path
         self.settings = settings
@@ -158,13 +98,16 @@ class Library:
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
         self._blobs.create()
         self.models = Models(settings)
+        self.model_registry = ModelRegistry(path, database, LOCAL_PRINCIPAL, self.models, environment)
         transfers = Transfers(path, database, self._blobs, settings, self.models, LOCAL_PRINCIPAL)
-        self.knowledge_bases = KnowledgeBases(database, settings, LOCAL_PRINCIPAL, transfers)
+        self.knowledge_bases = KnowledgeBases(database, settings, LOCAL_PRINCIPAL, transfers, self.models)
         self.rebuilds = Rebuilds(database, self.models, LOCAL_PRINCIPAL)
         self.documents = Documents(database, self._blobs, LOCAL_PRINCIPAL, settings.limits)
         self.contents = DocumentContents(database, self._blobs, LOCAL_PRINCIPAL)
+        self.chunk_previews = ChunkPreviews(database, self._blobs, LOCAL_PRINCIPAL, settings)
         self.jobs = Jobs(database, LOCAL_PRINCIPAL)
         self.access_keys = AccessKeys(database, LOCAL_PRINCIPAL)
+        self.sign_ins = SignIns(database, LOCAL_PRINCIPAL, self.access_keys, settings.server.sign_in_days)
         self.repeats = Repeats(database)
         self.sessions = Sessions(database, settings, LOCAL_PRINCIPAL, self.receiving)
         self.sources = Sources(
@@ -181,17 +124,23 @@ class Library:
             LOCAL_PRINCIPAL,
             _program(),
         )
+        self._put_questions_together(today)
+
+    def _put_questions_together(self, today: Callable[[], datetime.date]) -> None:
+        path, settings, database = self.path, self.settings, self._database
         self._retrieving = Retrieving(
             database=database,
             vectors=VectorCache(),
-            embedder_for=self.models.embedder,
+            embedder_for=self.models.asking,
             model_of=self.models.model_of,
             threads=self._threads,
             today=today,
             clock=time.perf_counter,
             new_id=new_id,
             embed_seconds=settings.search.embed_seconds,
+            reranking=self.models.reranking,
         )
+        self.conversations = Conversations(path, settings, self.models, self.sessions, self._retrieving, self._scope_of)
         self.evaluation = Evaluation(
             database,
             LOCAL_PRINCIPAL,
@@ -203,6 +152,10 @@ class Library:
             self.add_texts,
             self.drain,
         )
+        self.evaluation_sets = EvaluationSets(path, self.evaluation)
+        self.turns = Turns(database, LOCAL_PRINCIPAL, self.evaluation_sets, self.trace)
+        self.backups = BackupFolder(_backups(path, settings.server.backups), self._backup_watched)
+        self.overview = Overview(path, database, LOCAL_PRINCIPAL)
 
     # --- Taking in -------------------------------------------------------------------------------
 
@@ -325,13 +278,16 @@ class Library:
         documents: Sequence[str] | None = None,
         filters: Mapping[str, Any] | None = None,
         session: str | None = None,
+        model: str = "",
+        seconds: float | None = None,
     ) -> Answer:
-        """Answer a question with sentences from the documents, verbatim, each with its citation.
+        """Answer a question from the documents.
 
-        What is looked into, and what is raised, is as in `search`.
+        The model that answers writes it; where there is none, or it fails, the answer is their own sentences, each
+        with its citation. Another `model` may be named, and it may be given fewer `seconds` than the settings say.
+        What is looked into, and what is raised, is as in `search`; a model that is not there is `ModelNotConfigured`.
         """
-        options = SearchOptions(self.settings.search.top_k)
-        return answer(self._retrieving, question, self._scope(kb, documents, filters, session), options)
+        return self.conversations.ask(question, Where(kb, documents, filters, session), model, seconds)
 
     def converse(
         self,
@@ -343,16 +299,31 @@ class Library:
         session: str | None = None,
         top_k: int | None = None,
         prefer: Prefer = "auto",
-    ) -> Iterator[Step]:
-        """Answer a question as `ask` does, and tell of each step as it is taken.
+        history: Sequence[Message] = (),
+        model: str = "",
+        replaces: int | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> Generator[Step, None, None]:
+        """Answer a question as `ask` does, and tell of each step as it is taken; closed early, it stops at once.
 
-        The last step is the message, with its citations. What `ask` raises for a question that cannot be
-        asked is raised at once; what fails later is raised by the step at which it does.
+        Within a `session` the question and its answer are kept, and what was said in it before is known; `replaces`
+        is the number of an earlier question of it that this one takes the place of. `history` are the messages before,
+        oldest first, of a conversation that its caller keeps. Once `stopped` is true, asked now and then, the answer
+        ends with what was said until then. The last step is the message, with its citations. What
+        `ask` raises for a question that cannot be asked is raised before the first step; what fails later is raised
+        by the step at which it does, with what was kept of the answer as `saved` in its details.
         """
-        scope = self._scope(kb, documents, filters, session)
-        unread = () if session is None else tuple(one.attachment.name for one in self.sessions.usable(session)[1])
-        options = SearchOptions(self.settings.search.top_k if top_k is None else top_k)
-        return converse(self._retrieving, question, scope, options, prefer, unread)
+        where = Where(kb, documents, filters, session)
+        return self.conversations.converse(
+            question,
+            where,
+            top_k=top_k,
+            prefer=prefer,
+            history=history,
+            model=model,
+            replaces=replaces,
+            stopped=stopped,
+        )
 
     def grants(self, caller: Caller) -> Grants:
         """What this caller may see; `runtime/granted.py` keeps to it."""
@@ -366,6 +337,11 @@ class Library:
     def traces(self, limit: int = 20) -> list[JsonObject]:
         with self._database.traces.read() as tx:
             return journal.recent_traces(tx, LOCAL_PRINCIPAL, limit)
+
+    def trace_page(self, before: tuple[int, str] | None, limit: int) -> list[tuple[int, str, JsonObject]]:
+        """Traces with their moments and ids, newest first, the page behind the one at `before`."""
+        with self._database.traces.read() as tx:
+            return journal.trace_page(tx, LOCAL_PRINCIPAL, before, limit)
 
     # --- Working ---------------------------------------------------------------------------------
 
@@ -430,12 +406,17 @@ class Library:
             raise NotWithPostgres(what="A backup by this program", remedy=remedy)
         return backup(self.path, self._database, self._blobs, _program(), target, quick=quick, watch=watch)
 
+    def _backup_watched(self, target: Path, watch: Callable[[Copying], None]) -> BackupReport:
+        return self.backup(target, watch=watch)
+
     def doctor(self) -> list[Finding]:
         """Explain the environment: versions, folders, settings, models, and what is wrong with them."""
         return doctor(self.path, self.settings, self._database, self.models)
 
     def close(self) -> None:
         self.stop_working()
+        self.evaluation_sets.close()
+        self.backups.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
         self._database.close()
 
@@ -454,13 +435,18 @@ class Library:
         filters: Mapping[str, Any] | None,
         session: str | None,
     ) -> Scope:
-        names = (kb,) if isinstance(kb, str) else tuple(kb) if kb is not None else None
-        attached: tuple[str, ...] = ()
-        if session is not None:
-            names = self.sessions.find(session).knowledge_bases if names is None else names
-            attached = tuple(one.id for one in self.sessions.usable(session)[0])
-        ids = tuple(self.documents.find(name).document.id for name in documents) if documents is not None else None
-        return Scope(LOCAL_PRINCIPAL, names, ids, attached, read_filters(filters or {}))
+        where = Where(kb, documents, filters, session)
+        attached = [one.id for one in self.sessions.usable(session)[0]] if session is not None else []
+        return self._scope_of(where, attached)
+
+    def _scope_of(self, where: Where, attached: Sequence[str]) -> Scope:
+        names = (where.kb,) if isinstance(where.kb, str) else tuple(where.kb) if where.kb is not None else None
+        if where.session is not None and names is None:
+            names = self.sessions.find(where.session).knowledge_bases
+        ids = None
+        if where.documents is not None:
+            ids = tuple(self.documents.find(name).document.id for name in where.documents)
+        return Scope(LOCAL_PRINCIPAL, names, ids, tuple(attached), read_filters(where.filters or {}))
 
     def receiving(self) -> Receiving:
         """What taking files in needs, for those who bring them piece by piece."""
@@ -478,18 +464,10 @@ def _for_files(password: str, paths: Sequence[str | os.PathLike[str]]) -> str:
     return password
 
 
+def _backups(library: Path, named: str) -> Path:
+    """Where a server keeps backups: the folder that the settings name, else one beside the library."""
+    return Path(named).expanduser().absolute() if named else library.with_name(f"{library.name}-backups")
+
+
 def _program() -> str:
     return f"wenyuan {metadata.version('wenyuan')}"
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        names = {item.name for item in folder.iterdir()}
-        # A database that has appeared meanwhile is another process opening the same new library.
-        if "wenyuan.db" not in names and names - {FILE_NAME}:
-            raise NotALibrary(path=folder, reason="the folder holds other files")
-    except (FileExistsError, NotADirectoryError) as error:
-        raise NotALibrary(path=folder, reason="it is a file") from error
-    except OSError as error:
-        raise LibraryReadOnly(path=folder, reason=error.strerror or str(error)) from error

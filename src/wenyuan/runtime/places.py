@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from dataclasses import dataclass
-from typing import Any
 
-from wenyuan.errors import CitationNotFound, InvalidValue, ParserOutputTooLarge, PlaceHasNoPicture
+from wenyuan.errors import CitationNotFound, InvalidValue, PlaceHasNoPicture
 from wenyuan.parsers.members import LISTING
-from wenyuan.parsers.rendering import LARGEST_PICTURE, MOST_SCALE, STAGE, can_be_shown
-from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader
-from wenyuan.parsers.wire import Request, WireError
+from wenyuan.parsers.rendering import MOST_SCALE, can_be_shown
+from wenyuan.parsers.sandbox import ReadLimits
 from wenyuan.rules.table_rows import table_of
+from wenyuan.runtime.pictures import Pictures, Shown
 from wenyuan.store import chunks, documents, file_passwords
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database, Reading
@@ -58,9 +55,8 @@ class PlacePicture:
 class Places:
     def __init__(self, database: Database, blobs: BlobDirectory, principal: str, limits: ReadLimits) -> None:
         self._database = database
-        self._blobs = blobs
         self._principal = principal
-        self._limits = limits
+        self._pictures = Pictures(blobs, limits)
 
     def open(self, citation: str) -> Place:
         """The place a citation (`REVISION.CHUNK`) leads to. Raises `CitationNotFound`."""
@@ -85,33 +81,44 @@ class Places:
             can_be_shown(revision.media_type) and chunk.anchor.kind == "page",
         )
 
-    def picture(self, citation: str, scale: float = 2.0) -> PlacePicture:
-        """The page a passage begins on as PNG, with the passage lit; the file is opened in a child process.
+    def picture(self, citation: str, scale: float = 2.0, page: int | None = None) -> PlacePicture:
+        """The page a passage begins on as PNG, or another `page` of its file, with what of it stands there lit.
+
+        The file is opened in a child process.
 
         `scale` is how many pixels a point of a page, or a pixel of a picture, becomes. Raises
         `CitationNotFound`, `PlaceHasNoPicture`, `InvalidValue`, or `DocumentError` for the file.
         """
-        if not 0 < scale <= MOST_SCALE:
-            raise InvalidValue(what="The scale", value=scale, reason=f"it must be above 0 and at most {MOST_SCALE:g}")
+        _check_scale(scale)
         with self._database.read() as tx:
             document, revision, chunk = self._cited(tx, citation)
             password = file_passwords.of(tx, document.id)
         anchor, media_type = chunk.anchor, revision.media_type
         if anchor.kind != "page" or not can_be_shown(media_type):
             raise PlaceHasNoPicture(name=document.name, media_type=media_type)
-        page = anchor.boxes[0].page if anchor.boxes else anchor.first
-        boxes = [list(box) for box in anchor.boxes if box.page == page]
-        path = str(self._blobs.path(revision.blob_sha256).absolute())
-        arguments = [path, document.name, media_type, page, boxes, scale, password]
-        request = Request(path, document.name, media_type, STAGE, arguments)
-        pieces, size = [], 0
-        with SandboxedReader(self._limits) as reader:
-            for piece in reader.make(request, _decoded):
-                size += len(piece)
-                if size > LARGEST_PICTURE:
-                    raise ParserOutputTooLarge(name=document.name, limit=f"{LARGEST_PICTURE // 1_000_000} MB")
-                pieces.append(piece)
-        return PlacePicture(page, b"".join(pieces))
+        if page is None:
+            page = anchor.boxes[0].page if anchor.boxes else anchor.first
+        boxes = tuple(box for box in anchor.boxes if box.page == page)
+        shown = Shown(revision.blob_sha256, document.name, media_type, page, boxes, scale)
+        return PlacePicture(page, self._pictures.png(shown, password))
+
+    def page(self, document_id: str, page: int, scale: float = 2.0) -> PlacePicture:
+        """A page, from 1, of the revision that a document serves, else of its newest, with nothing lit.
+
+        Raises `DocumentNotFound`, `PlaceHasNoPicture`, `InvalidValue`, or `DocumentError` for the file.
+        """
+        _check_scale(scale)
+        with self._database.read() as tx:
+            record = documents.find(tx, self._principal, document_id)
+            document, latest = record.document, record.latest
+            serving = document.serving_revision_id
+            found = documents.revision(tx, serving) if serving is not None else None
+            revision = found[1] if found is not None else latest
+            password = file_passwords.of(tx, document.id)
+        if not can_be_shown(revision.media_type):
+            raise PlaceHasNoPicture(name=document.name, media_type=revision.media_type)
+        shown = Shown(revision.blob_sha256, document.name, revision.media_type, page, (), scale)
+        return PlacePicture(page, self._pictures.png(shown, password))
 
     def _cited(self, tx: Reading, citation: str) -> tuple[Document, Revision, Chunk]:
         revision_id, _, seq = citation.rpartition(".")
@@ -122,6 +129,11 @@ class Places:
         if not cited or cited[0].seq != int(seq):
             raise CitationNotFound(citation=citation)
         return found[0], found[1], cited[0]
+
+
+def _check_scale(scale: float) -> None:
+    if not 0 < scale <= MOST_SCALE:
+        raise InvalidValue(what="The scale", value=scale, reason=f"it must be above 0 and at most {MOST_SCALE:g}")
 
 
 def _has_changed(tx: Reading, document: Document, cited: Revision) -> bool:
@@ -136,12 +148,3 @@ def _has_changed(tx: Reading, document: Document, cited: Revision) -> bool:
 def _first_line(anchor: Anchor, passage: str) -> int | None:
     is_exact = anchor.kind == "lines" and anchor.name != LISTING and passage.count("\n") == anchor.last - anchor.first
     return anchor.first if is_exact else None
-
-
-def _decoded(value: Any) -> bytes:
-    if not isinstance(value, str):
-        raise WireError("a picture that is no text")
-    try:
-        return base64.b64decode(value, validate=True)
-    except binascii.Error as error:
-        raise WireError(str(error)) from error

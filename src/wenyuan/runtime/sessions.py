@@ -63,6 +63,18 @@ class Sessions:
             sessions.rename(tx, sessions.find(tx, self._principal, session), _checked(title))
             return sessions.find(tx, self._principal, session)
 
+    def ask_others(self, session: str, kb: Sequence[str] | None) -> Session:
+        """Let a session ask other knowledge bases from now on, all of them with None.
+
+        Raises `SessionNotFound` or `KnowledgeBaseNotFound`.
+        """
+        names = tuple(kb) if kb is not None else None
+        with self._database.write() as tx:
+            for name in names or ():
+                knowledge_bases.find(tx, self._principal, name)
+            sessions.ask_others(tx, sessions.find(tx, self._principal, session), names)
+            return sessions.find(tx, self._principal, session)
+
     def delete(self, session: str) -> None:
         """Delete a session, its turns and its attachments: hidden at once, purged by jobs."""
         with self._database.write() as tx:

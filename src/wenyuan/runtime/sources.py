@@ -176,6 +176,14 @@ class Sources:
             now.problem,
         )
 
+    def by_id(self, source_id: str) -> Source:
+        """The source with this id, and not by another of its names. Raises `SourceNotFound`."""
+        with self._database.read() as tx:
+            found = sources.by_id(tx, source_id)
+        if found is None or found.owner != self._principal:
+            raise SourceNotFound(source=source_id)
+        return found
+
     def list(self) -> builtins.list[SourceView]:
         with self._database.read() as tx:
             found = sources.listed(tx, self._principal)

@@ -57,6 +57,12 @@ def by_secret(tx: Reading, secret_sha256: str) -> AccessKey | None:
     return _key(row) if row is not None else None
 
 
+def by_id(tx: Reading, key_id: str) -> AccessKey | None:
+    """The key with this id, whatever became of it."""
+    row = tx.first(f"SELECT {_COLUMNS} FROM access_keys WHERE id = :id", {"id": key_id})
+    return _key(row) if row is not None else None
+
+
 def exist(tx: Reading, owner: str) -> bool:
     """Whether a key was ever made; one that is revoked counts."""
     return tx.first("SELECT 1 FROM access_keys WHERE owner = :owner LIMIT 1", {"owner": owner}) is not None

@@ -13,6 +13,7 @@ from wenyuan.errors import BackupInvalid
 from wenyuan.store.archives import MANIFEST, SUMS, ArchiveReader, parsed
 from wenyuan.store.backup_targets import BLOBS, DATABASE, FORMAT, HEADER, SETTINGS, TRACES, VERSION
 from wenyuan.store.database import Database, Reading, Writing
+from wenyuan.store.own_files import own_file
 
 _ROWS_AT_ONCE = 1000
 _PIECE_BYTES = 1 << 20
@@ -163,12 +164,14 @@ class BackupReader:
                 if member.name != HEADER:
                     name = self._known(member.name)
                     yield BackupFile(name, "", member.pieces())
-                    if name not in _FILES and member.sha256() != name:
+                    if name == member.name:
+                        continue
+                    if member.sha256() != name:
                         raise self._invalid(f"{member.name} was changed")
 
     def _known(self, name: str) -> str:
-        """The name of a database or of settings, or the SHA-256 that a path stands for."""
-        if name in _FILES:
+        """The name of a database, of settings or of a file of people, or the SHA-256 that a path stands for."""
+        if name in _FILES or own_file(name) is not None:
             return name
         blob = _BLOB.fullmatch(name)
         if blob is None:

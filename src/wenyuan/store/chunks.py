@@ -300,6 +300,14 @@ def of_revision(tx: Reading, revision_id: str, first: int = 0, limit: int = 100)
     return [_chunk(row) for row in rows]
 
 
+def bounds(tx: Reading, revision_id: str) -> list[tuple[int, int, int]]:
+    """Where each chunk of a stored revision begins and ends in its text, with its sequence number, in order."""
+    rows = tx.all(
+        "SELECT start_offset, end_offset, seq FROM chunks WHERE revision_id = :id ORDER BY seq", {"id": revision_id}
+    )
+    return [(int(start), int(end), int(seq)) for start, end, seq in rows]
+
+
 def revision_text(tx: Reading, revision_id: str, start: int, end: int) -> str:
     """The revision's normalised text between two offsets."""
     rows = tx.all(

@@ -83,14 +83,6 @@ def has_new(tx: Reading) -> bool:
     return tx.first("SELECT 1 FROM erasures WHERE since = 0 LIMIT 1") is not None
 
 
-def erase_turns(tx: Writing, trace_ids: Sequence[str]) -> None:
-    """Take the words out of answers that cited deleted documents, by the traces of their questions."""
-    tx.run(
-        "UPDATE turns SET text = '' WHERE role = 'assistant' AND trace_id IN (SELECT value FROM json_each(:ids))",
-        {"ids": json.dumps(list(trace_ids))},
-    )
-
-
 def forget_jobs(tx: Writing, revision_id: str) -> None:
     """Delete the ended jobs of a revision that is gone: why one failed names the document."""
     tx.run(

@@ -22,11 +22,12 @@ class JobChange:
     knowledge_base: str
     size: int
     """Bytes of the file."""
+    document_id: str
 
 
 _SELECT = (
     f"SELECT {', '.join(f'j.{name.strip()}' for name in COLUMNS.split(','))}, coalesce(d.name, ''), "
-    "coalesce(b.name, ''), coalesce(r.size, 0) FROM jobs AS j "
+    "coalesce(b.name, ''), coalesce(r.size, 0), coalesce(d.id, '') FROM jobs AS j "
     "LEFT JOIN revisions AS r ON r.id = j.subject_id AND j.subject_kind = 'revision' "
     "LEFT JOIN documents AS d ON d.id = r.document_id LEFT JOIN knowledge_bases AS b ON b.id = j.knowledge_base_id "
     "WHERE j.owner = :principal"
@@ -45,7 +46,7 @@ def since(tx: Reading, principal: str, after: int, limit: int) -> list[JobChange
         f"{_SELECT} AND j.change_number > :after ORDER BY j.change_number LIMIT :limit",
         {"principal": principal, "after": after, "limit": limit},
     )
-    return [JobChange(job_from(row[:-3]), *row[-3:]) for row in rows]
+    return [JobChange(job_from(row[:-4]), *row[-4:]) for row in rows]
 
 
 def under_way(tx: Reading, principal: str, limit: int) -> list[JobChange]:
@@ -54,7 +55,7 @@ def under_way(tx: Reading, principal: str, limit: int) -> list[JobChange]:
         f"{_SELECT} AND j.state IN ('running', 'waiting') ORDER BY j.change_number LIMIT :limit",
         {"principal": principal, "limit": limit},
     )
-    return [JobChange(job_from(row[:-3]), *row[-3:]) for row in rows]
+    return [JobChange(job_from(row[:-4]), *row[-4:]) for row in rows]
 
 
 _FORGETTABLE = (

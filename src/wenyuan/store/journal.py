@@ -49,6 +49,20 @@ def recent_traces(tx: Reading, principal: str, limit: int) -> list[JsonObject]:
     return [json.loads(row[0]) for row in rows]
 
 
+def trace_page(
+    tx: Reading, principal: str, before: tuple[int, str] | None, limit: int
+) -> list[tuple[int, str, JsonObject]]:
+    """Traces with their moments and ids, newest first, the page behind the one at `before`."""
+    moment, trace_id = before if before is not None else (1 << 62, "")
+    rows = tx.all(
+        "SELECT created_at, id, body FROM traces WHERE owner = :principal "
+        "AND (created_at < :moment OR (created_at = :moment AND id < :id)) "
+        "ORDER BY created_at DESC, id DESC LIMIT :limit",
+        {"principal": principal, "moment": moment, "id": trace_id, "limit": limit},
+    )
+    return [(int(row[0]), str(row[1]), json.loads(row[2])) for row in rows]
+
+
 def count(tx: Reading) -> int:
     row = tx.first("SELECT count(*) FROM traces")
     return int(row[0]) if row is not None else 0

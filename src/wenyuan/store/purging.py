@@ -6,7 +6,7 @@ still opens; then it goes, as everything of a deleted document does.
 
 from __future__ import annotations
 
-from wenyuan.store import fields
+from wenyuan.store import fields, tables
 from wenyuan.store.database import Reading, Writing
 
 BATCH_CHUNKS = 1000
@@ -61,7 +61,7 @@ def delete_text_batch(tx: Writing, revision_id: str) -> int:
         "(SELECT seq FROM revision_text WHERE revision_id = :id ORDER BY seq LIMIT :limit)",
         parameters,
     )
-    return len(rows) + pieces
+    return len(rows) + pieces + tables.delete_batch(tx, revision_id)
 
 
 def delete_revision(tx: Writing, revision_id: str) -> tuple[str, str] | None:

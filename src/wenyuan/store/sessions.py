@@ -65,6 +65,19 @@ def rename(tx: Writing, session: Session, title: str) -> None:
     )
 
 
+def give_title(tx: Writing, session_id: str, title: str) -> None:
+    """Give a title to a session that has none."""
+    tx.run("UPDATE sessions SET title = :title WHERE id = :id AND title = ''", {"id": session_id, "title": title})
+
+
+def ask_others(tx: Writing, session: Session, knowledge_bases: tuple[str, ...] | None) -> None:
+    """Let a session ask other knowledge bases from now on."""
+    tx.run(
+        "UPDATE sessions SET knowledge_bases = :knowledge_bases, updated_at = :now WHERE id = :id",
+        {"id": session.id, "knowledge_bases": to_json(knowledge_bases), "now": tx.now},
+    )
+
+
 def touch(tx: Writing, session_id: str) -> None:
     """Say that a session was used now. Raises `SessionNotFound` where it was deleted meanwhile."""
     if not tx.run("UPDATE sessions SET updated_at = :now WHERE id = :id", {"id": session_id, "now": tx.now}):

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
+from wenyuan.types.tables import TableRows
+
 JsonObject = Mapping[str, Any]
 
 
@@ -119,8 +121,8 @@ class Member:
     is_last: bool = True
 
 
-ReadEvent = Block | Facts | Notice | Member
-"""What a parser yields, in any order; of several Facts the last one stands."""
+ReadEvent = Block | Facts | Notice | Member | TableRows
+"""What a parser yields, in any order; of several Facts the last one stands. Rows of tables are in blocks as well."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from wenyuan.types.reading import Anchor, Chunk
@@ -139,6 +139,8 @@ class Hit:
     """The tokens of the question that the passage holds."""
     surroundings: tuple[Chunk, ...] = ()
     """The chunks around it that were asked for, in order."""
+    rerank_score: float | None = None
+    """What a reranking model gave it, on that model's own scale."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,35 @@ class Grounding:
     missing: tuple[str, ...] = ()
 
 
+RerankFinish = Literal[
+    "applied",
+    "fallback-disabled",
+    "fallback-no-config",
+    "fallback-missing-provider-or-model",
+    "fallback-provider-call-failed",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class RerankRecord:
+    """What became of reranking: applied, or a reason why not, with a detail such as `http-500` or `timeout`.
+
+    `reranked` passages were scored, the best with `best_score` on the model's own scale.
+    """
+
+    applied: bool
+    degraded: bool
+    finish_reason: RerankFinish
+    detail: str = ""
+    model: str = ""
+    """The name in the configuration."""
+    endpoint: str = ""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    ms: float = 0.0
+    reranked: int = 0
+    best_score: float | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
     question: str
@@ -165,6 +196,8 @@ class SearchResult:
     """One sentence for a person: what was found, or why nothing was and what to do next."""
     plan: Plan
     grounding: Grounding
+    rerank: RerankRecord | None = None
+    """What became of reranking; None where that was not come to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,11 +217,40 @@ class Citation:
     end: int
 
 
+FinishReason = Literal["stop", "length", "stopped", "extractive", "fallback", "fixed-reply", "filtered", "interrupted"]
+"""How an answer ended: as the model wrote it, as the documents say it, or without anything to rest on."""
+
+
+Support = Literal["supported", "weak", "unsupported"]
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceSupport:
+    """Whether a sentence of an answer, by offsets in it, stands in the sources it names by `numbers`.
+
+    One that names none is held against all of them. `missing` are the numbers, dates, codes and names in it that stand
+    in none.
+    """
+
+    start: int
+    end: int
+    numbers: tuple[int, ...]
+    support: Support
+    missing: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
+    """An answer. `support` says of each sentence that a model wrote whether its sources hold it."""
+
     question: str
     text: str
     citations: tuple[Citation, ...]
     grounded: Literal["likely", "unlikely", "none"]
-    finish_reason: Literal["extractive", "fallback"]
+    finish_reason: FinishReason
     search: SearchResult
+    model: str = ""
+    """The language model that wrote it, as its provider names it; empty for words of the documents alone."""
+    support: tuple[SentenceSupport, ...] = ()
+    invented: tuple[str, ...] = ()
+    """Citations that the model made up, which were removed."""

@@ -48,8 +48,8 @@ class Server:
 
 
 @contextmanager
-def running(library: Library, *, host: str = "127.0.0.1", works: bool = False) -> Iterator[Server]:
-    """Serve on a free port. Without `works`, what is added is read when a test says so."""
+def running(library: Library, *, host: str = "127.0.0.1", port: int = 0, works: bool = False) -> Iterator[Server]:
+    """Serve, on a free port if none is named. Without `works`, what is added is read when a test says so."""
     ready: Queue[tuple[Serving, Callable[[], None]]] = Queue()
     failed: list[BaseException] = []
 
@@ -58,7 +58,7 @@ def running(library: Library, *, host: str = "127.0.0.1", works: bool = False) -
             serve(
                 library,
                 host=host,
-                port=0,
+                port=port,
                 works=works,
                 worded=in_chinese,
                 on_ready=lambda serving, stop: ready.put((serving, stop)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -36,11 +37,13 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Guarded]:
         library.knowledge_bases.create("secret")
         admin = server.with_key(scopes=("admin",))
         mine = server.with_key(scopes=("admin",), kb=["mine"])
-        yield Guarded(server, mine, admin, _ids(server, admin, "secret"), _ids(server, mine, "mine"))
+        folders = {kb: str(tmp_path_factory.mktemp(kb)) for kb in ("secret", "mine")}
+        secrets = _ids(server, admin, "secret", folders["secret"])
+        yield Guarded(server, mine, admin, secrets, _ids(server, mine, "mine", folders["mine"]))
 
 
-def _ids(server: Server, client: httpx2.Client, kb: str) -> dict[str, str]:
-    """One of everything in a knowledge base, with a file attached to a session."""
+def _ids(server: Server, client: httpx2.Client, kb: str, folder: str) -> dict[str, str]:
+    """One of everything in a knowledge base, with a file attached to a session, and a folder for a source."""
     document = server.add(f"{SECRET_WORD} {kb}.md", f"{MEETING}\n{SECRET_WORD}四号 {kb}", kb)
     found = client.post("/retrieve", json={"question": SECRET_WORD, "knowledge_bases": [kb]}).json()
     session = client.post("/sessions", json={"title": SECRET_WORD, "knowledge_bases": [kb]}).json()["id"]
@@ -62,6 +65,8 @@ def _ids(server: Server, client: httpx2.Client, kb: str) -> dict[str, str]:
         "attachment_trace": within["trace_id"],
         "attachment_job": next(j.id for j in server.library.jobs.list() if j.knowledge_base_id not in _bases(server)),
         "job": job.id,
+        "source": server.library.sources.add(folder, kb=kb).id,
+        "folder": folder,
     }
 
 
@@ -79,7 +84,9 @@ def _values(ids: dict[str, str]) -> dict[str, list[str]]:
         "session": [ids["session"]],
         "attachment": [ids["attachment"]],
         "job": [ids["job"], ids["attachment_job"]],
+        "source": [ids["source"]],
         "number": ["0"],
+        "turn": ["1"],
     }
 
 
@@ -88,7 +95,13 @@ BODIES: dict[str, Any] = {
     "/url": {"url": "https://example.org/"},
     "/move": {"knowledge_base": "mine"},
     "/rebuild": {},
+    "/retry": {},
+    "/preview-chunking": {},
+    "/vocabulary": {"terms": ["guess"], "synonyms": []},
+    "/feedback": {"value": "up", "note": ""},
+    "/case": {"set": "guess"},
 }
+QUERIES = {"/picture": {"page": 1}, "/find": {"text": SECRET_WORD}}
 
 
 def _guesses(ids: dict[str, str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -101,13 +114,14 @@ def _guesses(ids: dict[str, str]) -> Iterator[tuple[str, str, dict[str, Any]]]:
             continue
         for method in operations:
             for value in values[names[0]]:
-                filled = path.replace(f"{{{names[0]}}}", value)
+                filled = path.replace(f"{{{names[0]}}}", quote(value, safe=":"))
                 for name in names[1:]:
                     filled = filled.replace(f"{{{name}}}", values[name][0])
-                more: dict[str, Any] = {}
+                asked = next((one for end, one in QUERIES.items() if path.endswith(end)), None)
+                more: dict[str, Any] = {} if asked is None else {"params": asked}
                 if path.endswith("/upload"):
                     more = {"files": {"file": ("guess.txt", b"x")}}
-                elif method in ("post", "patch"):
+                elif method in ("post", "patch", "put"):
                     body = next((one for end, one in BODIES.items() if path.endswith(end)), {"title": "x"})
                     more = {"json": {} if method == "patch" and "knowledge-bases" in path else body}
                 yield method.upper(), filled.removeprefix("/api/v1"), more
@@ -131,7 +145,7 @@ def _renamed(path: str, ids: dict[str, str]) -> str:
     """The same path with names that nothing has."""
     for value in sorted((value for values in _values(ids).values() for value in values), key=len, reverse=True):
         if len(value) > 1:
-            path = path.replace(value, "nothing")
+            path = path.replace(quote(value, safe=":"), "nothing")
     return path
 
 
@@ -151,6 +165,10 @@ def test_the_same_routes_lead_to_what_is_granted(guarded: Guarded) -> None:
         f"/traces/{ids['attachment_trace']}",
         f"/jobs/{ids['job']}",
         f"/sessions/{ids['session']}/attachments",
+        f"/documents/{ids['document']}/find?text={SECRET_WORD}",
+        f"/knowledge-bases/{ids['kb']}/statistics",
+        f"/knowledge-bases/{ids['kb']}/vocabulary",
+        f"/sources/{ids['source']}",
     ):
         assert guarded.mine.get(path).status_code == 200, path
 
@@ -165,6 +183,65 @@ def test_lists_hold_what_is_granted_and_nothing_else(guarded: Guarded) -> None:
     with guarded.mine.stream("GET", "/jobs/events", params={"after": 0}) as stream:
         lines = [next(line for line in stream.iter_lines() if line.startswith("data: "))]
     assert all(guarded.secrets["kb"] not in line for line in lines)
+    sources = guarded.mine.get("/sources")
+    assert [one["source"]["id"] for one in sources.json()["sources"]] == [guarded.granted["source"]]
+    # Where folders of the server lie is for its administrator alone.
+    assert guarded.granted["folder"] not in sources.text
+    assert guarded.granted["folder"] in guarded.admin.get("/sources").text
+
+
+def test_traces_that_are_listed_are_of_what_is_granted(guarded: Guarded) -> None:
+    """Also page by page, where most of what is looked at is hidden."""
+    for _ in range(3):
+        guarded.admin.post("/retrieve", json={"question": SECRET_WORD, "knowledge_bases": ["secret"]})
+        guarded.admin.post("/retrieve", json={"question": SECRET_WORD, "knowledge_bases": ["mine", "secret"]})
+        guarded.mine.post("/retrieve", json={"question": SECRET_WORD})
+    seen: list[Any] = []
+    cursor = ""
+    while cursor is not None:
+        page = guarded.mine.get("/traces", params={"limit": 2, "cursor": cursor}).json()
+        seen += page["traces"]
+        cursor = page["next_cursor"]
+    assert len({one["id"] for one in seen}) == len(seen) >= 3
+    assert {name for one in seen for name in one["knowledge_bases"] if "secret" in name} == set()
+    assert [one["created_at"] for one in seen] == sorted((one["created_at"] for one in seen), reverse=True)
+    everything = guarded.admin.get("/traces", params={"limit": 200}).json()["traces"]
+    assert len(everything) >= len(seen) + 6
+    with guarded.server.with_key(scopes=("read",)) as reader:
+        assert reader.get("/traces").json()["code"] == "permission-missing"
+
+
+def test_a_citation_opens_in_its_own_document_alone(guarded: Guarded) -> None:
+    path = f"/documents/{guarded.granted['document']}/picture"
+    for citation in (guarded.secrets["citation"], guarded.granted["attachment_citation"]):
+        answer = guarded.mine.get(path, params={"citation": citation})
+        assert (answer.status_code, answer.json()["code"]) == (404, "citation-not-found")
+    shown = guarded.mine.get(path, params={"citation": guarded.granted["citation"]})
+    assert shown.json()["code"] == "place-has-no-picture"
+
+
+def test_in_bulk_nothing_is_done_to_what_is_not_granted(guarded: Guarded) -> None:
+    ids = [guarded.secrets["document"], guarded.granted["document"], "nothing"]
+    for action in ("disable", "enable"):
+        answer = guarded.mine.post("/documents/bulk", json={"ids": ids, "action": action}).json()["outcomes"]
+        assert [one["outcome"] for one in answer] == ["refused", "done", "refused"]
+        assert {one["problem"]["code"] for one in answer if one["problem"]} == {"document-not-found"}
+    moved = guarded.mine.post("/documents/bulk", json={"ids": ids, "action": "move", "to": "secret"})
+    assert moved.json()["code"] == "kb-not-found"
+    assert guarded.admin.get(f"/documents/{guarded.secrets['document']}").json()["document"]["enabled"]
+
+
+def test_problems_that_are_listed_are_of_what_is_granted(guarded: Guarded) -> None:
+    for kb in ("mine", "secret"):
+        sent = {"file": (f"bad {kb}.pdf", b"%PDF-1.7\nand nothing more")}
+        guarded.admin.post(f"/knowledge-bases/{kb}/documents/upload", files=sent)
+    guarded.server.settle()
+    listed = guarded.mine.get("/problems").json()["problems"]
+    assert [one["document"] for one in listed] == ["bad mine.pdf"]
+    assert {one["document"] for one in guarded.admin.get("/problems").json()["problems"]} == {
+        "bad mine.pdf",
+        "bad secret.pdf",
+    }
 
 
 @pytest.mark.parametrize("body", [{}, {"knowledge_bases": ["mine"]}])
@@ -214,6 +291,17 @@ def test_a_document_cannot_be_moved_out_of_sight(guarded: Guarded) -> None:
         ("POST", "/knowledge-bases", {"name": ""}, set()),
         ("GET", "/metrics", None, {"admin"}),
         ("GET", "/evaluation/runs", None, {"admin"}),
+        ("GET", "/evaluation/sets", None, {"admin"}),
+        ("GET", "/traces", None, {"admin"}),
+        ("GET", "/keys", None, {"admin"}),
+        ("GET", "/backups", None, {"admin"}),
+        ("GET", "/storage", None, {"admin"}),
+        ("GET", "/sources", None, {"read", "admin"}),
+        ("GET", "/problems", None, {"read", "admin"}),
+        ("POST", "/documents/bulk", {"ids": ["nothing"], "action": "enable"}, {"write", "admin"}),
+        ("PUT", "/knowledge-bases/mine/vocabulary", {"terms": [], "synonyms": []}, {"admin"}),
+        ("POST", "/keys", {"name": " "}, set()),
+        ("POST", "/sources/folders", {"knowledge_base": "mine", "path": "/"}, set()),
     ],
 )
 def test_a_scope_allows_what_it_is_for(guarded: Guarded, method: str, path: str, body: Any, allowed: set[str]) -> None:
@@ -228,9 +316,18 @@ def test_an_admin_of_one_knowledge_base_rules_that_one_alone(guarded: Guarded) -
     with guarded.server.with_key(scopes=("admin",), kb=["mine"]) as client:
         assert client.patch("/knowledge-bases/mine", json={"description": "ours"}).status_code == 200
         assert client.patch("/knowledge-bases/secret", json={"description": "ours"}).status_code == 404
-        for path in ("/metrics", "/evaluation/runs"):
+        for path in ("/metrics", "/evaluation/runs", "/evaluation/running", "/keys", "/storage", "/backups"):
             assert client.get(path).json()["code"] == "permission-missing"
-        assert client.post("/knowledge-bases", json={"name": "another"}).json()["code"] == "permission-missing"
+        for path, body in (
+            ("/knowledge-bases", {"name": "another"}),
+            ("/examples", {}),
+            ("/keys", {"name": "another"}),
+            ("/backups", {}),
+            ("/evaluation/runs", {"set": "any"}),
+            ("/sources/folders", {"knowledge_base": "mine", "path": "/tmp"}),
+        ):
+            assert client.post(path, json=body).json()["code"] == "permission-missing"
+        assert client.delete("/keys/any").json()["code"] == "permission-missing"
 
 
 # --- Keys ----------------------------------------------------------------------------------------

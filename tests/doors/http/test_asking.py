@@ -124,8 +124,9 @@ def test_what_cannot_be_asked_is_refused_before_anything_is_streamed(
         assert (path, answer.status_code, answer.json()["code"]) == (path, status, code)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_an_error_in_the_middle_ends_the_stream_with_it(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wenyuan.flows.converse.answer_from", _fails)
+    monkeypatch.setattr("wenyuan.flows.converse.extract", _fails)
     events = chat(server)
     assert [event.name for event in events] == [*ORDER[:6], "error"]
     assert events[-1].data["code"] == "internal"

@@ -263,6 +263,20 @@ def test_a_failed_document_is_retried(server: Server) -> None:
     assert (retried.status_code, retried.json()["latest"]["state"]) == (202, "pending")
 
 
+def test_a_locked_file_is_read_with_its_password(server: Server) -> None:
+    content = Path(__file__).parents[2].joinpath("fixtures", "files", "pdf-password.pdf").read_bytes()
+    document = received(upload(server, content, "locked.pdf"))["document_id"]
+    server.settle()
+    assert server.client.get(f"/documents/{document}").json()["latest"]["problem"]["code"] == "file-encrypted"
+    answer = server.client.post(f"/documents/{document}/retry", json={"password": "secret"})
+    assert "secret" not in answer.text
+    received(answer)
+    server.settle()
+    view = server.client.get(f"/documents/{document}")
+    assert view.json()["searchable"]
+    assert "secret" not in view.text
+
+
 def test_what_waits_is_cancelled_and_retried(tmp_path: Path) -> None:
     with wy.open(tmp_path / "library", environment=KEYWORD_ONLY) as library, running(library) as idle:
         document = received(upload(idle, b"waits"))["document_id"]

@@ -93,6 +93,7 @@ def add(
         raise InvalidValue(what="--name", value=name, reason="it is for the text from standard input, `add -`")
     password = read_password(password_file, session.say("password.ask"))
     with session.open(create=True) as library:
+        _show_missing_model(session, library, kb)
         watch = Watching(session)
         try:
             with watch:
@@ -121,6 +122,15 @@ def add(
         summary = _summary(library, kb, taken, passed_over, settled=wait)
     session.show(summary, lambda: _show_summary(session, summary))
     return DOCUMENT_AT_FAULT if summary.failed else OK
+
+
+def _show_missing_model(session: Session, library: Library, kb: str | None) -> None:
+    """Say before anything is read that what is added will be found by its words alone, and what to do about it."""
+    base = library.knowledge_bases.find(kb)
+    problem = library.model_registry.embedding_problem(base)
+    if problem is not None:
+        session.notes.line((session.say("note"), "bold yellow"), session.say("add.no-model", kb=base.name))
+        session.show_problem(problem, session.notes, indent=2)
 
 
 def _standard_input(name: str | None) -> str:

@@ -10,10 +10,12 @@ from cyclopts import App, Parameter
 from wenyuan.doors.cli.adding import STANDARD_INPUT, add, init
 from wenyuan.doors.cli.asking import ask, search
 from wenyuan.doors.cli.backing_up import backup, restore
+from wenyuan.doors.cli.chatting import chat
 from wenyuan.doors.cli.explaining import explain
 from wenyuan.doors.cli.help_pages import HelpPages
 from wenyuan.doors.cli.preview import preview
 from wenyuan.doors.cli.serving import serve
+from wenyuan.doors.cli.serving_agents import mcp
 from wenyuan.doors.cli.session import new_session
 from wenyuan.doors.cli.sources import sync, watch
 from wenyuan.doors.cli.upkeep import check, doctor, migrate
@@ -28,10 +30,12 @@ _COMMANDS: tuple[Callable[..., int], ...] = (
     watch,
     search,
     ask,
+    chat,
     explain,
     preview,
     worker,
     serve,
+    mcp,
     check,
     doctor,
     backup,
@@ -48,6 +52,7 @@ _GROUPS = {
     "sessions": "wenyuan.doors.cli.sessions:commands",
     "eval": "wenyuan.doors.cli.evaluating:commands",
     "keys": "wenyuan.doors.cli.keys:commands",
+    "models": "wenyuan.doors.cli.models:commands",
 }
 _GROUP_HELP = {
     "kb": "Knowledge bases: documents that are searched together, cut and embedded alike.",
@@ -55,6 +60,7 @@ _GROUP_HELP = {
     "sources": "Sources: folders and pages that a knowledge base keeps in step with.",
     "jobs": "Jobs: what is being done, what waits, and what went wrong.",
     "sessions": "Sessions: conversations, and files that belong to one of them alone.",
+    "models": "Models: what embeds documents, writes answers and reranks, here or at a provider.",
     "keys": "Keys: what programs and people elsewhere open the library with.",
     "eval": "Evaluation: questions with known answers, asked and measured again and again.",
 }

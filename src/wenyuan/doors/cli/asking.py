@@ -11,7 +11,7 @@ from wenyuan.doors.cli.output import Part, one_line
 from wenyuan.doors.cli.places import anchor_label, citation_label, clickable, heading_label
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.doors.cli.sessions import SessionOption, show_unread
-from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult
+from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult, SentenceSupport
 
 _EXCERPT_BEFORE, _EXCERPT_LENGTH = 60, 320
 
@@ -77,9 +77,12 @@ def ask(
     document: list[str] | None = None,
     filters: FilterOption = None,
     conversation: SessionOption = None,
+    model: str = "",
     session: Given,
 ) -> int:
-    """Answer a question with sentences from the documents, word for word, each with its place.
+    """Answer a question from the documents, each sentence with its place.
+
+    The model with the role `answer` writes it; without one, the answer is sentences of the documents, word for word.
 
     Parameters
     ----------
@@ -94,10 +97,12 @@ def ask(
         for a range of numbers or dates, FIELD=PREFIX*; may be given several times.
     conversation
         Session within which to answer: what is attached to it is read too.
+    model
+        Configured model that is to write the answer instead of the usual one.
     """
     with session.open() as library:
         asked = filters_of(filters)
-        answer = library.ask(question, kb=kb, documents=document, filters=asked, session=conversation)
+        answer = library.ask(question, kb=kb, documents=document, filters=asked, session=conversation, model=model)
         unread = library.sessions.usable(conversation)[1] if conversation is not None else ()
 
     def render() -> None:
@@ -160,13 +165,37 @@ def _show_answer(session: Session, answer: Answer) -> None:
     say, out = session.say, session.out
     out.line((answer.text, "" if answer.citations else "bold yellow"))
     out.line("")
-    for citation in answer.citations:
-        _show_citation(session, citation)
-    if answer.citations:
-        out.line("")
-    out.line((say(f"grounded.{answer.grounded}"), "green" if answer.grounded == "likely" else "yellow"))
+    show_citations(session, answer.citations)
+    show_faults(session, answer.text, answer.support, answer.invented)
+    if answer.model:
+        out.line((say("answer.model", model=answer.model), "dim"))
+    said_by_a_model = "answer.likely" if answer.grounded == "likely" else "answer.unlikely"
+    grounded = said_by_a_model if answer.model else f"grounded.{answer.grounded}"
+    out.line((say(grounded), "green" if answer.grounded == "likely" else "yellow"))
     show_degraded(session, answer.search.degraded)
     _show_trace(session, answer.search)
+
+
+def show_citations(session: Session, citations: Sequence[Citation]) -> None:
+    """The places of an answer's citations, each under its number."""
+    for citation in citations:
+        _show_citation(session, citation)
+    if citations:
+        session.out.line("")
+
+
+def show_faults(session: Session, text: str, support: Sequence[SentenceSupport], invented: Sequence[str]) -> None:
+    """What of an answer does not stand in the sources that it cites, and what was no source at all."""
+    say, out = session.say, session.out
+    for one in support:
+        if one.numbers and one.support == "unsupported":
+            missing = say("answer.missing", missing=say("list.separator").join(one.missing)) if one.missing else ""
+            sentence = one_line(text[one.start : one.end])
+            fault = say("answer.unsupported", sentence=sentence, missing=missing)
+            out.line((say("note"), "bold yellow"), fault)
+    if invented:
+        numbers = say("list.separator").join(invented)
+        out.line((say("note"), "bold yellow"), say("answer.invented", numbers=numbers))
 
 
 def _show_citation(session: Session, citation: Citation) -> None:
@@ -187,7 +216,7 @@ def degradation(session: Session, name: str) -> str:
     if partial := re.fullmatch(r"vector-partial: (\d+) of (\d+) documents", name):
         return session.say("degraded.vector-partial", seen=int(partial[1]), total=int(partial[2]))
     stage, _, reason = name.partition(": ")
-    if stage in ("embed", "answer"):
+    if stage in ("embed", "answer", "rerank"):
         return session.say(f"degraded.{stage}", reason=reason)
     return name
 

@@ -67,6 +67,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "job-not-found": ("没有任务 {job!r}。", "`wenyuan jobs list` 列出任务和编号。"),
     "session-not-found": ("没有会话 {session!r}。", "`wenyuan sessions list` 列出会话和编号。"),
+    "turn-not-found": (
+        "会话 {session!r} 没有可用的第 {turn} 条记录，或它已被替换。",
+        "`wenyuan sessions turns {session}` 列出各条记录和编号。",
+    ),
     "attachment-not-found": (
         "这个会话没有名为 {attachment!r} 的附件。",
         "`wenyuan sessions show` 列出附件；编号总是有效。",
@@ -79,6 +83,15 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "pack-not-imported": (
         "{path} 的文档不在这个资料库里：没有名为 {name!r} 的知识库。",
         "`wenyuan eval import {folder}` 导入这些文档；或用 `--kb` 指明已有它们的知识库。",
+    ),
+    "evaluation-set-not-found": (
+        "资料库中没有评测集 {name!r}。",
+        "`GET /api/v1/evaluation/sets` 列出评测集；向新的名称添加用例会新建一个。",
+    ),
+    "already-running": ("{what} 已在进行，同时只能有一个。", "请等它完成，或先结束它。"),
+    "folder-refused": (
+        "不能从这里把文件夹 {path} 设为来源。",
+        "请在 wenyuan.toml 的 `server.folders` 中写上它的上级文件夹，或在那台机器上用 `wenyuan sync` 添加。",
     ),
     "evaluation-run-not-found": ("没有评测记录 {run!r}。", "`wenyuan eval report` 列出评测记录和编号。"),
     "expectation-missing": (
@@ -96,8 +109,23 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "请在那里改正；`wenyuan doctor` 列出每项设置及其来源。",
     ),
     "model-not-configured": (
-        "没有名为 {model!r} 的向量模型。",
-        "可用的有：{known}；或在 wenyuan.toml 的 [models] 下描述它。",
+        "没有名为 {model!r} 的模型。",
+        "可用的有：{known}；或用 `wenyuan models add` 添加。",
+    ),
+    "model-unsuitable": (
+        "模型 {model!r} 不能用于 {wanted}：它的用途是 {types}。",
+        "可用的有：{known}；wenyuan.toml 中模型的 `types` 说明它的用途。",
+    ),
+    "model-exists": ("已有名为 {model!r} 的模型。", "换一个名称，或用 `wenyuan models remove {model}` 移除它。"),
+    "model-in-use": (
+        "模型 {model!r} 正由 {users} 使用。",
+        "先为它们换一个模型：知识库用 `wenyuan kb rebuild --model`，角色见 wenyuan.toml 的 [roles]。",
+    ),
+    "package-missing": ("{what} 需要软件包 {package}，但没有安装。", "请安装：`pip install '{install}'`。"),
+    "prompt-invalid": ("提示词 {path} 不可用：{reason}。", "改正这个文件，或删除它，那时使用程序自带的提示词。"),
+    "context-too-small": (
+        "这个问题连同回答约需 {needed} 个 token，而模型最多容纳 {window} 个。",
+        "把问题写短一些，换一个上下文更大的模型，或调低它的 `max_output_tokens`。",
     ),
     "built-in-model-missing": (
         "内置向量模型在这里不可用：{reason}。",
@@ -191,7 +219,7 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "provider-answer-invalid": (
         "{provider} 的回应不可用：{reason}。",
-        "检查 wenyuan.toml 中的地址和模型是否提供向量。",
+        "检查 wenyuan.toml 中的 `base_url`、`protocol` 和 `model` 所指的服务是否提供所需的功能。",
     ),
     "dimension-mismatch": (
         "{provider} 返回了 {actual} 维的向量，应为 {expected} 维。",
@@ -202,6 +230,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "limit-reached": (
         "对 {provider} 的调用已达到 wenyuan.toml 中设定的上限。",
         "任务会自动继续；如果服务方允许更多，请调高该模型的上限。",
+    ),
+    "provider-paused": (
+        "{provider} 连续失败 {failures} 次，{seconds} 秒内不再调用。",
+        "之后会自动再试；`wenyuan models test` 说明它的问题。",
     ),
     "provider-timeout": (
         "{provider} 在 {seconds} 秒内没有回应。",
@@ -286,6 +318,7 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "如果已搬迁，请添加新网址；`wenyuan sources remove` 可去掉旧的。",
     ),
     "page-unusable": ("{address} 返回的内容无法使用：{reason}。", "请用浏览器打开并保存为文件，再添加该文件。"),
+    "interrupted": ("回答还没有完成就中断了。", "已经说出的部分已保存；其余请再问一次。"),
     "page-unavailable": ("现在无法获取 {address}：{reason}。", "会自动重试。"),
     "folder-not-empty": ("{path} 里已有其他文件。", "请指定一个新的或空的文件夹；这里的内容没有改动。"),
     "archive-invalid": ("不能导入 {path}：{reason}。", "请在原处重新导出这个知识库；这里没有留下它的任何内容。"),
@@ -298,6 +331,18 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     # --- Over HTTP ---
     "request-invalid": ("请求不合要求（{where}）：{reason}。", "`/api/v1/openapi.json` 说明每个请求的内容。"),
     "route-not-found": ("{path} 没有内容。", "`/api/v1/openapi.json` 列出所有路径。"),
+    "model-not-found": (
+        "没有名为 {model!r} 的模型。",
+        "`/v1/models` 列出所有模型；知识库即模型 kb:名称，多个为 kb:名称+名称，全部为 kb:*。",
+    ),
+    "bot-not-found": (
+        "没有名为 {bot!r} 的机器人。",
+        "在 wenyuan.toml 的 [bots.{bot}] 中描述它；见 docs/how-to-bots.md。",
+    ),
+    "bot-delivery-refused": (
+        "不接受发给机器人 {bot!r} 的内容：{reason}。",
+        "核对 wenyuan.toml 中的密钥与平台页面上的是否一致，并检查本机的时钟。",
+    ),
     "method-not-allowed": ("{path} 不支持 {method}。", "`/api/v1/openapi.json` 列出每个路径的方法。"),
     "body-too-large": ("请求超过 {limit} 字节。", "请分次发送；大段文本可以作为文件上传。"),
     "body-too-slow": ("已有 {seconds} 秒没有收到请求的后续内容。", "请重新发送；没有保留任何内容。"),
@@ -306,6 +351,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "请发送 `Authorization: Bearer 密钥`；`wenyuan keys create` 新建密钥。",
     ),
     "key-refused": ("密钥不存在、已过期或已吊销。", "`wenyuan keys list` 列出密钥；`wenyuan keys create` 新建密钥。"),
+    "csrf-refused": (
+        "请求带有 Cookie，但缺少本服务的网页会附带的凭证。",
+        "请把 `/api/v1/me` 的 `csrf` 作为 X-CSRF-Token 发送；程序请发送密钥而不是 Cookie。",
+    ),
     "permission-missing": (
         "密钥 {key!r} 无权这样做：需要 {needed}。",
         "请使用有权限的密钥；`wenyuan keys create` 新建密钥。",
@@ -329,6 +378,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "library-served": (
         "{path} 的资料库已经在 {address} 提供服务。",
         "请使用那个服务，或先停止它。命令和 `wenyuan worker` 可以与它同时运行。",
+    ),
+    "server-unreachable": (
+        "{url} 的服务器没有像资料库那样应答：{reason}。",
+        "检查那里是否运行着 `wenyuan serve`，以及地址和端口是否正确。",
     ),
     "server-busy": (
         "服务同时处理的请求已达上限。",

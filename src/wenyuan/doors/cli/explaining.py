@@ -48,14 +48,46 @@ def _show(session: Session, body: JsonObject) -> None:
     for candidates in body["candidates"]:
         _show_candidates(session, candidates, body["hits"])
     _show_weighed(session, body["weighed"], body["candidates"], body["hits"])
+    _show_rerank(session, body.get("rerank"))
     _show_dropped(session, body["stages"])
     _show_hits(session, body["hits"])
     _show_grounding(session, body["grounding"])
     if body["why_empty"] is not None:
         out.line((say("explain.why-empty"), "bold"), body["why_empty"]["code"])
     out.line((body["explanation"], "bold"))
+    _show_making(session, body.get("answer", {}))
     for name in body["degraded"]:
         out.line((say("note"), "bold yellow"), degradation(session, name))
+
+
+def _show_rerank(session: Session, record: Mapping[str, Any] | None) -> None:
+    """What became of reranking, where a model is there for it; traces of before know nothing of it."""
+    if record is None or record["finish_reason"] == "fallback-no-config":
+        return
+    say, out = session.say, session.out
+    out.line("")
+    if record["applied"]:
+        words = say("explain.rerank.applied", n=record["reranked"], model=record["model"], ms=f"{record['ms']:.0f}")
+    else:
+        reason = f"{record['finish_reason']}, {record['detail']}" if record["detail"] else record["finish_reason"]
+        words = say("explain.rerank.not", reason=reason)
+    out.line((say("explain.rerank"), "bold"), words)
+
+
+def _show_making(session: Session, made: JsonObject) -> None:
+    """Which models made the answer, and what they looked up."""
+    say, out = session.say, session.out
+    for call in made.get("model_calls", ()):
+        tokens = say("explain.tokens-used", read=call.get("input_tokens") or 0, written=call.get("output_tokens") or 0)
+        facts = (
+            f"{call['purpose']}: {call['name']} ({call['model']}), {call['endpoint']}, {call['ms']:.0f} ms, {tokens}"
+        )
+        out.line((say("explain.model"), "bold"), facts, whole=True)
+    for lookup in made.get("lookups", ()):
+        asked = lookup.get("query") or lookup.get("document") or lookup.get("table") or ""
+        out.line((say("explain.lookup"), "bold"), f"{lookup['round']}: {lookup['name']} {one_line(str(asked))}")
+    if made.get("left_out"):
+        out.line((say("explain.left-out"), "bold"), "; ".join(made["left_out"]))
 
 
 def _base(session: Session, base: Mapping[str, str]) -> str:
@@ -104,7 +136,8 @@ def _show_stages(session: Session, stages: Sequence[Mapping[str, Any]], total: f
         if stage.get("reason"):
             out.line(f"{stage['name']}: {stage['reason']}", indent=2)
         if stage.get("model"):
-            identity = f"{stage['provider']} · {stage['model']} · {stage['dimensions']}"
+            named = (stage[name] for name in ("provider", "model", "dimensions", "endpoint") if stage.get(name))
+            identity = " · ".join(map(str, named))
             out.line(say("explain.model"), identity, indent=2)
 
 

@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from wenyuan.doors.cli.messages_asking import ABOUT_ASKING
 from wenyuan.doors.cli.messages_documents import ABOUT_DOCUMENTS
+from wenyuan.doors.cli.messages_models import ABOUT_MODELS
 from wenyuan.doors.cli.messages_serving import ABOUT_SERVING
 
 CATALOGUE: Mapping[str, tuple[str, str]] = {
@@ -128,8 +130,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "search.open": ("`{command}` shows a passage where it stands.", "`{command}` 在原处查看一个段落。"),
     "trace": ("Trace {trace}: `{command}`", "检索记录 {trace}：`{command}`"),
     "grounded.likely": (
-        "Grounded: likely. Every sentence stands in the documents as quoted.",
-        "依据：充分。每句话都是文档原文。",
+        "Grounded: likely. Every sentence stands in the documents as quoted, or is worked out from their tables.",
+        "依据：充分。每句话都是文档原文，或由文档中的表格算出。",
     ),
     "grounded.unlikely": (
         "Grounded: unlikely. Passages were found, but they do not seem to answer this.",
@@ -144,9 +146,13 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "Searched without semantic search (embed: {reason}).",
         "本次没有使用语义检索（embed: {reason}）。",
     ),
+    "degraded.rerank": (
+        "Not reranked, in the order of the search (rerank: {reason}).",
+        "没有重排，按检索的顺序（rerank: {reason}）。",
+    ),
     "degraded.answer": (
-        "Sentences were chosen by their words alone (answer: {reason}).",
-        "句子只按词语选出（answer: {reason}）。",
+        "Answered with sentences of the documents, without the help of a model (answer: {reason}).",
+        "没有用上模型，回答是文档中的句子（answer: {reason}）。",
     ),
     "anchor.lines": ("line{n:s} {span}", "第 {span} 行"),
     "anchor.page": ("page{n:s} {span}", "第 {span} 页"),
@@ -204,8 +210,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "explain.deleted": ("(deleted)", "（已删除）"),
     "explain.matched": ("holds: ", "含有："),
     "explain.no-hits": ("None.", "无。"),
+    **ABOUT_ASKING,
     **ABOUT_DOCUMENTS,
     **ABOUT_SERVING,
+    **ABOUT_MODELS,
     # --- Preview ---
     "preview.blocks": ("Blocks: ", "内容块："),
     "preview.chunks": (

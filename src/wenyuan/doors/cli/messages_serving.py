@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 ABOUT_SERVING: Mapping[str, tuple[str, str]] = {
     "serve.ready": (
-        "Serving {library} at {url}/api/v1 (Ctrl-C to stop).",
-        "正在 {url}/api/v1 提供 {library}（Ctrl-C 停止）。",
+        "Serving {library}: {url} in a browser, {url}/api/v1 for programs (Ctrl-C to stop).",
+        "正在提供 {library}：浏览器打开 {url}，程序访问 {url}/api/v1（Ctrl-C 停止）。",
     ),
     "serve.open": (
         "Everyone on this machine may use it; `{command}` makes a key, which then everyone needs.",

@@ -66,6 +66,11 @@ class Output:
                 line.rstrip()
                 self.console.print(Text(" " * indent if line else "") + line, soft_wrap=True)
 
+    def piece(self, text: str) -> None:
+        """Write a piece of a text as it comes, at once."""
+        self._stream.write(printable(text))
+        self._stream.flush()
+
     def table(self, columns: Sequence[Column], rows: Sequence[Sequence[Part]]) -> None:
         cells = [[_cell(part) for part in row] for row in rows]
         if self.is_terminal:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from wenyuan.runtime.upkeep import Finding
 
 # Loaded when a library is opened: printing help must not load what reads, searches and embeds.
-_RUNTIME, _DOCTOR = "wenyuan.runtime.library", "wenyuan.runtime.doctor"
+_RUNTIME, _DOCTOR = "wenyuan.runtime.opening", "wenyuan.runtime.doctor"
 
 OK, DOCUMENT_AT_FAULT, REGRESSED, INTERRUPTED = 0, 4, 7, 130
 

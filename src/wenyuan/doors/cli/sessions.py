@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
 
@@ -15,6 +16,7 @@ from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given,
 
 if TYPE_CHECKING:
     from wenyuan.runtime.sessions import Attachment, Unread
+    from wenyuan.runtime.turns import Turn
 
 SessionOption = Annotated[str | None, Parameter(name="--session")]
 
@@ -69,7 +71,90 @@ def show(name: str, /, *, session: Given) -> int:
     """
     with session.open() as library:
         found, attached = library.sessions.find(name), library.sessions.attachments(name)
-    session.show({"session": found, "attachments": attached}, lambda: _show_attachments(session, attached))
+    session.show({"session": found, "attachments": attached}, lambda: show_attachments(session, attached))
+    return OK
+
+
+@commands.command
+def turns(name: str, /, *, limit: int = 50, session: Given) -> int:
+    """Show what was said in a session, the newest last.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    limit
+        How many turns to show at most, the newest ones.
+    """
+    with session.open() as library:
+        page = library.turns.page(name, limit=limit)
+    session.show(page, lambda: _show_turns(session, page.turns))
+    return OK
+
+
+@commands.command
+def judge(
+    name: str,
+    number: int,
+    value: Literal["up", "down", "none"],
+    /,
+    note: str = "",
+    *,
+    to_set: Annotated[str, Parameter(name="--case")] = "",
+    expect: list[str] | None = None,
+    session: Given,
+) -> int:
+    """Say whether an answer is good, and make a case of an evaluation set of it.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    number
+        Number of the answer, as `wenyuan sessions turns` shows it.
+    value
+        up, down, or none to take it back.
+    note
+        Why.
+    to_set
+        Evaluation set of the library that the question is added to.
+    expect
+        Document that should be found, by id, path or name, or "nothing"; may be given several times. Else the
+        documents that the answer cites.
+    """
+    with session.open() as library:
+        turn = library.turns.judge(name, number, value, note)
+        case = library.turns.add_case(name, number, to_set, expect or ()) if to_set else None
+
+    def render() -> None:
+        session.out.line(session.say("sessions.judged"))
+        if case is not None:
+            session.out.line(session.say("sessions.case", name=to_set, question=one_line(case.query)))
+
+    session.show({"turn": turn, "case": case}, render)
+    return OK
+
+
+@commands.command
+def export(
+    name: str,
+    /,
+    *,
+    form: Annotated[Literal["markdown", "json"], Parameter(name="--format")] = "markdown",
+    session: Given,
+) -> int:
+    """Write a whole session to standard output, its citations as footnotes.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    form
+        As Markdown what holds now, or as JSON all there is.
+    """
+    with session.open() as library:
+        text = library.turns.export(name, form)
+    sys.stdout.write(text)
     return OK
 
 
@@ -137,7 +222,7 @@ def attach(
     refused = [(one.source, one.problem) for one in received if one.problem is not None]
 
     def render() -> None:
-        _show_attachments(session, attached)
+        show_attachments(session, attached)
         session.show_problems(refused)
 
     session.show({"received": received, "attachments": attached}, render)
@@ -162,6 +247,18 @@ def detach(name: str, attachment: str, /, *, session: Given) -> int:
     return OK
 
 
+def _show_turns(session: Session, said: Sequence[Turn]) -> None:
+    say, out = session.say, session.out
+    if not said:
+        out.line(say("sessions.no-turns"))
+    for turn in said:
+        facts = [say("sessions.replaced", n=turn.replaced_by)] if turn.replaced_by is not None else []
+        facts += [turn.answer["finish_reason"]] if turn.answer is not None else []
+        facts += [f"{turn.feedback.value} {turn.feedback.note}".strip()] if turn.feedback is not None else []
+        out.line((f"{turn.number}  {say(f'turn.{turn.role}')}", "bold"), ("  " + " · ".join(facts), "dim"))
+        out.line(turn.text, indent=3)
+
+
 def show_unread(session: Session, unread: Sequence[Unread]) -> None:
     """One line for each attachment that could not be searched."""
     for one in unread:
@@ -169,7 +266,7 @@ def show_unread(session: Session, unread: Sequence[Unread]) -> None:
         session.out.line((session.say("note"), "bold yellow"), why)
 
 
-def _show_attachments(session: Session, attached: Sequence[Attachment]) -> None:
+def show_attachments(session: Session, attached: Sequence[Attachment]) -> None:
     say, out = session.say, session.out
     if not attached:
         out.line(say("sessions.no-attachments"))

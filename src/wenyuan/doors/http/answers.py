@@ -5,13 +5,47 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from wenyuan.runtime.access import AccessKey
 from wenyuan.runtime.documents import DocumentView, StoredPassage
 from wenyuan.runtime.evaluation import RunRecord
-from wenyuan.runtime.granted import Evidence, ModelView
+from wenyuan.runtime.granted import Evidence, UnreadFile, Usage
+from wenyuan.runtime.granted_bulk import BulkOutcome
+from wenyuan.runtime.granted_evaluation import Case, Deed, SetView
 from wenyuan.runtime.knowledge_bases import KnowledgeBaseView
+from wenyuan.runtime.model_registry import ModelView, PresetView, Role
+from wenyuan.runtime.model_trials import ModelTest
+from wenyuan.runtime.overview import FailedJob
 from wenyuan.runtime.rebuilds import RebuildView
 from wenyuan.runtime.sessions import Attachment, Session
-from wenyuan.types import Citation, Job
+from wenyuan.runtime.sources import SourceView
+from wenyuan.types import Citation, FinishReason, Job, SentenceSupport
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInAs:
+    """Who a browser was signed in as. `knowledge_bases` are the ids of those granted, null for all there are."""
+
+    name: str
+    scopes: tuple[str, ...]
+    knowledge_bases: tuple[str, ...] | None
+    csrf: str
+
+
+@dataclass(frozen=True, slots=True)
+class Me:
+    """Who asks. Whoever is not let in has no scopes, and `needs_key` is true.
+
+    `csrf` goes with what a page changes, as X-CSRF-Token; it is null for whoever is not signed in by a cookie.
+    """
+
+    name: str
+    scopes: tuple[str, ...]
+    knowledge_bases: tuple[str, ...] | None
+    needs_key: bool
+    signed_in: bool
+    csrf: str | None
+    version: str
+    languages: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +101,17 @@ class ChatAnswer:
     route: Literal["knowledge", "chat", "clarify"]
     text: str
     citations: tuple[Citation, ...]
+    support: tuple[SentenceSupport, ...]
+    invented: tuple[str, ...]
     grounded: Literal["likely", "unlikely", "none"]
-    finish_reason: str
+    finish_reason: FinishReason
     degraded: tuple[str, ...]
-    unread: tuple[str, ...]
+    unread: tuple[UnreadFile, ...]
+    model: str
+    prompt_version: str
+    usage: Usage
     latency_ms: float
+    turn: int | None
     sources: tuple[Evidence, ...]
     explanation: str
 
@@ -88,7 +128,87 @@ class AttachmentList:
 
 @dataclass(frozen=True, slots=True)
 class ModelList:
+    """The models, and by role the name of the one that has it, empty for none."""
+
     models: list[ModelView]
+    roles: dict[Role, str]
+
+
+@dataclass(frozen=True, slots=True)
+class PresetList:
+    presets: list[PresetView]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelTests:
+    tests: list[ModelTest]
+
+
+@dataclass(frozen=True, slots=True)
+class Roles:
+    roles: dict[Role, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SetList:
+    sets: list[SetView]
+
+
+@dataclass(frozen=True, slots=True)
+class CaseList:
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DeedAnswer:
+    """`deed` is null where none was begun."""
+
+    deed: Deed | None
+
+
+@dataclass(frozen=True, slots=True)
+class BulkAnswer:
+    """What became of each document, in the order in which they were named."""
+
+    outcomes: list[BulkOutcome]
+
+
+@dataclass(frozen=True, slots=True)
+class VocabularyAnswer:
+    """Terms that are one word, and groups of synonyms. `documents` will be read again for what changed."""
+
+    terms: tuple[str, ...]
+    synonyms: tuple[tuple[str, ...], ...]
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceList:
+    sources: list[SourceView]
+
+
+@dataclass(frozen=True, slots=True)
+class FolderList:
+    """Below which folders of the server's machine one may become a source; none where the settings name none."""
+
+    folders: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemovedSource:
+    """How many documents were deleted with a source."""
+
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProblemList:
+    problems: list[FailedJob]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyList:
+    keys: list[AccessKey]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,58 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
+from wenyuan.doors.http.bots_endpoint import bots_route
 from wenyuan.doors.http.call import refuse_unknown_parameters
 from wenyuan.doors.http.description import describe
+from wenyuan.doors.http.error_answers import error_response
 from wenyuan.doors.http.house import House
+from wenyuan.doors.http.mcp_endpoint import mcp_route
+from wenyuan.doors.http.openai import routes as openai
 from wenyuan.doors.http.pool import ClientLeft
-from wenyuan.doors.http.problems import of_http, of_validation, problem_response
+from wenyuan.doors.http.problems import of_http, of_validation
 from wenyuan.doors.http.routes import (
     asking,
+    bulk,
+    chatting,
     document_changes,
     documents,
+    evaluation,
     jobs,
     knowledge_bases,
+    models,
     operations,
+    reading,
     sessions,
+    signing_in,
+    sources,
+    traces,
+    turns,
+    upkeep,
 )
 from wenyuan.errors import WenyuanError
 
 PREFIX = "/api/v1"
+_ROUTES = (
+    signing_in,
+    knowledge_bases,
+    documents,
+    reading,
+    bulk,
+    document_changes,
+    sources,
+    jobs,
+    asking,
+    chatting,
+    traces,
+    sessions,
+    turns,
+    evaluation,
+    models,
+    upkeep,
+    operations,
+)
+"""In the order in which the description has them."""
+
 # Nobody is there to read it; the number is that of nginx.
 _CLIENT_LEFT = 499
 
@@ -32,6 +67,7 @@ def create_application(house: House) -> FastAPI:
     """The ASGI application for a library. Whoever runs it closes the house afterwards."""
     app = described_routes()
     app.state.house = house
+    app.router.routes += [mcp_route(house), bots_route(house)]
     _speak_of_errors(app, house)
     return app
 
@@ -45,15 +81,17 @@ def described_routes() -> FastAPI:
         redoc_url=None,
         redirect_slashes=False,
     )
-    for module in (knowledge_bases, documents, document_changes, jobs, asking, sessions, operations):
+    for module in _ROUTES:
         app.include_router(module.router, prefix=PREFIX, dependencies=[Depends(refuse_unknown_parameters)])
+    app.include_router(openai.router)
     describe(app, f"{PREFIX}/openapi.json")
     return app
 
 
 def _speak_of_errors(app: FastAPI, house: House) -> None:
     def answered(request: Request, error: WenyuanError) -> Response:
-        return problem_response(error, house.worded, request.headers.get("accept-language", ""))
+        accepted = request.headers.get("accept-language", "")
+        return error_response(request.scope["path"], error, house.worded, accepted)
 
     @app.exception_handler(WenyuanError)
     async def ours(request: Request, error: WenyuanError) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -88,8 +89,29 @@ class NewPage(Body):
     url: str = Field(min_length=1, max_length=4000, examples=["https://example.org/handbook"])
 
 
+class Retry(Body):
+    password: str = Field("", max_length=1000, description="Opens a file that is locked; kept apart, shown nowhere.")
+
+
 class Move(Body):
     knowledge_base: Name
+
+
+class Bulk(Body):
+    """`to` is the knowledge base that documents are to move to."""
+
+    ids: Annotated[list[Annotated[str, Field(min_length=1, max_length=100)]], Field(min_length=1, max_length=500)]
+    action: Literal["enable", "disable", "retry", "cancel", "delete", "move"]
+    to: Name | None = None
+
+
+class NewVocabulary(Body):
+    """All the terms and groups of synonyms that there are to be."""
+
+    terms: Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=20_000)]
+    synonyms: Annotated[
+        list[Annotated[list[Annotated[str, Field(max_length=200)]], Field(max_length=32)]], Field(max_length=5_000)
+    ]
 
 
 class Asked(Body):
@@ -120,10 +142,23 @@ class Retrieve(Asked):
     top_k: int | None = Field(None, ge=1, le=200)
 
 
-class Chat(Asked):
+class Ask(Asked):
+    model: str = Field("", max_length=200, description="Name of a configured model that is to write the answer.")
+
+    def question_asked(self) -> Question:
+        return replace(self.asked(), model=self.model)
+
+
+class Chat(Ask):
     top_k: int | None = Field(None, ge=1, le=200)
     prefer: Literal["auto", "knowledge", "chat"] = "auto"
     stream: bool = True
+    replaces: int | None = Field(
+        None, ge=1, description="Number of the question of the session that this one takes the place of."
+    )
+
+    def question_asked(self) -> Question:
+        return replace(self.asked(self.top_k), model=self.model, replaces=self.replaces)
 
 
 class NewSession(Body):
@@ -132,9 +167,77 @@ class NewSession(Body):
 
 
 class ChangedSession(Body):
-    title: str = Field(max_length=200)
+    """What is absent or null stays as it is."""
+
+    title: str | None = Field(None, max_length=200)
+    knowledge_bases: Many | None = None
+
+
+class Judged(Body):
+    """What a person thinks of an answer, and why; `none` takes it back."""
+
+    value: Literal["up", "down", "none"]
+    note: str = Field("", max_length=2000)
+
+
+class TurnCase(Body):
+    """A set of the library by its name, and what should be found: the documents that the answer cites, if empty."""
+
+    set: Annotated[str, Field(min_length=1, max_length=100, examples=["regressions"])]
+    expect: Many = []
 
 
 class Attached(Body):
     name: str = Field(min_length=1, max_length=1000)
     text: str
+
+
+class NewRun(Body):
+    """Which set to run, in which knowledge bases instead of those its cases name, and how many cases of it."""
+
+    set: Annotated[str, Field(min_length=1, max_length=100, examples=["regressions"])]
+    knowledge_bases: Many = []
+    sample: int | None = Field(None, ge=1, le=100_000)
+    cutoff: int = Field(10, ge=1, le=100, description="How far down a ranking counts.")
+
+
+class NewCase(Body):
+    """A question, or the trace of one, and what should be found: documents, citations, or `nothing` alone."""
+
+    question: str | None = Field(None, min_length=1, max_length=4000)
+    trace: str | None = Field(None, min_length=1, max_length=100)
+    expect: Many
+    tags: Many = []
+    knowledge_bases: Many = []
+
+
+class NewPageSource(Body):
+    knowledge_base: Name
+    url: str = Field(min_length=1, max_length=4000, examples=["https://example.org/handbook"])
+    every_seconds: float | None = Field(None, ge=60, le=31_536_000, description="How often it is looked at again.")
+
+
+class NewFolderSource(Body):
+    knowledge_base: Name
+    path: str = Field(min_length=1, max_length=4000, description="An absolute path on the server's machine.")
+    exclude: Many = []
+    watch: bool = Field(False, description="Whether changes are taken in as they happen.")
+
+
+class NewBackup(Body):
+    name: str = Field("latest", min_length=1, max_length=100, description="Made again, only what is new is copied.")
+
+
+class NewKey(Body):
+    name: Name
+    scopes: Annotated[list[Literal["read", "write", "admin"]], Field(min_length=1, max_length=3)] = ["read"]
+    knowledge_bases: Many | None = Field(None, description="Names or ids; null for all there are and will be.")
+    days: float | None = Field(None, gt=0, le=36_500, description="After how many days it expires.")
+
+
+class NewExamples(Body):
+    name: Name | None = None
+
+
+class SignIn(Body):
+    key: Annotated[str, Field(min_length=1, max_length=200)]

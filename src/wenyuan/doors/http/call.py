@@ -12,11 +12,16 @@ from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic_core import to_json
 
+from wenyuan.doors.http.cookies import CSRF_HEADER, token_of
 from wenyuan.doors.http.house import BODY_IS_WHOLE, House
-from wenyuan.doors.http.problems import problem_body
-from wenyuan.errors import KeyRefused, RequestInvalid, WenyuanError
+from wenyuan.doors.http.known import is_known
+from wenyuan.doors.http.problems import is_chinese, problem_body
+from wenyuan.doors.http.wording import reworded
+from wenyuan.errors import CsrfRefused, KeyRefused, RequestInvalid, WenyuanError
+from wenyuan.runtime.access import Caller as Holder
 from wenyuan.runtime.granted import GrantedLibrary
 from wenyuan.runtime.repeats import Outcome
+from wenyuan.runtime.sign_ins import is_csrf_of
 
 Result = TypeVar("Result")
 Ask = Callable[[GrantedLibrary], Result]
@@ -28,18 +33,26 @@ KNOWN: dict[int | str, dict[str, Any]] = {304: {"description": "It is what the c
 _BEARER = HTTPBearer(auto_error=False, scheme_name="key", description="A key made with `wenyuan keys create`.")
 _LONGEST_REPEAT_KEY = 255
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
+_SAFE = frozenset({"GET", "HEAD"})
 
 
 class Call:
-    def __init__(self, request: Request, secret: str | None) -> None:
+    """`token` is what the cookie of a browser holds, empty without one; a key that is sent as well goes before it."""
+
+    def __init__(self, request: Request, secret: str | None, token: str = "") -> None:
         self.request = request
         self.house: House = request.app.state.house
+        self.token = token if secret is None else ""
         self._secret = secret
 
     async def ask(self, ask: Ask[Result]) -> Result:
         """Ask the library, as the caller may use it, in a thread."""
         until_left = self._until_left if self._is_heard_out() else None
         return await self.house.pool.run(lambda: ask(self._granted()), self.house.settings.request_seconds, until_left)
+
+    async def run(self, do: Callable[[], Result]) -> Result:
+        """Do something in a thread for whoever asks, let in or not."""
+        return await self.house.pool.run(do, self.house.settings.request_seconds)
 
     async def go_on(self, ask: Ask[Result]) -> Result:
         """The same for an answer that has begun: never refused for want of room, and given up by its stream alone."""
@@ -51,17 +64,23 @@ class Call:
         """Write a piece of a file, in a thread kept for that."""
         return await self.house.writers.run(do, self.house.settings.request_seconds)
 
+    async def read(self, ask: Ask[Result]) -> Result:
+        """Ask what opens a file in a process of its own: a few at a time, and others are not kept waiting by it."""
+        until_left = self._until_left if self._is_heard_out() else None
+        seconds = self.house.settings.request_seconds
+        return await self.house.readers.run(lambda: ask(self._granted()), seconds, until_left)
+
     async def reply(self, ask: Ask[Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
         """Answer with what the library says, as JSON."""
-        body = await self.ask(lambda library: to_json(ask(library)))
+        body = await self.ask(lambda library: self.json(ask(library)))
         return Response(body, status, headers, JSON)
 
     async def reply_tagged(self, ask: Ask[Any]) -> Response:
         """The same with an ETag (RFC 9110, 8.8.3), or 304 where the caller has that already."""
-        body = await self.ask(lambda library: to_json(ask(library)))
+        body = await self.ask(lambda library: self.json(ask(library)))
         tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
         headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-        if is_known(self.request, tag):
+        if is_known(self.request.headers, tag):
             return Response(status_code=304, headers=headers)
         return Response(body, 200, headers, JSON)
 
@@ -79,7 +98,7 @@ class Call:
         def made(library: GrantedLibrary) -> Outcome:
             def do() -> Outcome:
                 status, location, value = make(library)
-                return Outcome(status, location, to_json(value).decode())
+                return Outcome(status, location, self.json(value).decode())
 
             if not repeat_key:
                 return do()
@@ -87,18 +106,49 @@ class Call:
             return self.house.library.repeats.once(library.caller.key_id, repeat_key, request, do)
 
         outcome = await self.ask(made)
-        headers = {"Location": outcome.location} if outcome.location else None
+        headers = {"Location": self.house.options.path + outcome.location} if outcome.location else None
         return Response(outcome.body, outcome.status, headers, JSON)
+
+    def json(self, value: Any) -> bytes:
+        """A value as JSON, its problems in the language that is preferred."""
+        return to_json(self.in_language(value))
+
+    def in_language(self, value: Any) -> Any:
+        """The same value, its problems in the language that is preferred."""
+        is_reworded = is_chinese(self.request.headers.get("accept-language", ""))
+        return reworded(value, self.house.worded) if is_reworded else value
 
     def told(self, error: WenyuanError) -> dict[str, object]:
         """An error as an event tells it, in the language that is preferred."""
         body = problem_body(error, self.house.worded, self.request.headers.get("accept-language", ""))
         return {"code": body["code"], "message": body["detail"], "hint": body["hint"]}
 
-    def _granted(self) -> GrantedLibrary:
+    def caller(self) -> Holder:
+        """Who asks: whoever holds the key, is signed in, or owns the library.
+
+        Raises `KeyRequired` or `KeyRefused`, and `CsrfRefused` for a change that came by the cookie alone.
+        """
         library = self.house.library
-        caller = library.access_keys.caller(self._secret, needs_key=self.house.options.needs_key)
-        return GrantedLibrary(library, caller)
+        signed_in = library.sign_ins.caller(self.token) if self.token else None
+        if signed_in is None:
+            # A cookie that opens nothing any more is as good as none.
+            return library.access_keys.caller(self._secret, needs_key=self.house.options.needs_key)
+        if self.request.method not in _SAFE and not is_csrf_of(self.token, self.request.headers.get(CSRF_HEADER, "")):
+            raise CsrfRefused()
+        return signed_in
+
+    def is_by_cookie(self) -> bool:
+        """Whether a cookie lets the caller in."""
+        return bool(self.token) and self.house.library.sign_ins.caller(self.token) is not None
+
+    def sign_out(self) -> None:
+        """End what the cookie stands for. Raises `CsrfRefused`."""
+        if self.is_by_cookie():
+            self.caller()
+            self.house.library.sign_ins.sign_out(self.token)
+
+    def _granted(self) -> GrantedLibrary:
+        return GrantedLibrary(self.house.library, self.caller())
 
     def _is_heard_out(self) -> bool:
         """Whether nothing but the client's leaving can be received any more: else a piece of the body would be lost."""
@@ -111,12 +161,6 @@ class Call:
 async def _until_left(request: Request) -> None:
     while (await request.receive())["type"] != "http.disconnect":
         pass
-
-
-def is_known(request: Request, tag: str) -> bool:
-    """Whether the caller's If-None-Match names this tag."""
-    known = request.headers.get("if-none-match", "")
-    return known.strip() == "*" or tag in {one.strip().removeprefix("W/") for one in known.split(",")}
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
@@ -135,9 +179,15 @@ async def _call(
         raise KeyRefused()
     secret = credentials.credentials if credentials is not None else None
     house: House = request.app.state.house
-    client = request.client.host if request.client is not None else ""
-    house.pace.take(client if secret is None else hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest())
-    return Call(request, secret)
+    token = token_of(request, house)
+    known_by = secret if secret is not None else token
+    house.pace.take(hashlib.sha256(known_by.encode("utf-8", "replace")).hexdigest() if known_by else client_of(request))
+    return Call(request, secret, token)
+
+
+def client_of(request: Request) -> str:
+    """The address that a request comes from."""
+    return request.client.host if request.client is not None else ""
 
 
 Caller = Annotated[Call, Depends(_call)]

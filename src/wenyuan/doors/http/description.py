@@ -19,6 +19,8 @@ Errors are `application/problem+json` (RFC 9457) with a `code` that never change
 Chinese, as Accept-Language prefers. `Idempotency-Key` on what makes something has it made once, however often it is
 sent within a day.
 """
+# A `Problem` is what the library keeps beside what failed.
+_PROBLEM = "ProblemDetails"
 _EXAMPLE = {
     "type": "about:blank",
     "title": "Not Found",
@@ -66,7 +68,7 @@ def _described(app: FastAPI) -> dict[str, Any]:
     schemas = described["components"]["schemas"]
     for name in ("HTTPValidationError", "ValidationError"):
         schemas.pop(name, None)
-    schemas["Problem"] = {**TypeAdapter(ProblemBody).json_schema(), "title": "Problem", "examples": [_EXAMPLE]}
+    schemas[_PROBLEM] = {**TypeAdapter(ProblemBody).json_schema(), "title": _PROBLEM, "examples": [_EXAMPLE]}
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             _complete(path, method, operation)
@@ -78,8 +80,8 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     responses.pop("422", None)
     statuses = dict(_ALWAYS)
     for applies, more in (
-        ("security" in operation, _KEYED),
-        ("{" in path or method == "post", _NAMED),
+        ("security" in operation or path.endswith("/sign-in"), _KEYED),
+        ("{" in path or method == "post" or path.endswith(_NAMING), _NAMED),
         (method != "get", {**_STORED, **_BODY, **_MODEL}),
         (path.endswith("/original"), _FILE),
     ):
@@ -87,7 +89,7 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
     for status, meaning in statuses.items():
         responses[str(status)] = {
             "description": meaning,
-            "content": {PROBLEM_JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+            "content": {PROBLEM_JSON: {"schema": {"$ref": f"#/components/schemas/{_PROBLEM}"}}},
         }
     # What is no HTTP never reaches the routes: the server itself says so, in plain text.
     responses["400"]["content"]["text/plain"] = {"schema": {"type": "string"}}
@@ -95,7 +97,8 @@ def _complete(path: str, method: str, operation: dict[str, Any]) -> None:
         operation.setdefault("parameters", []).append(_REPEAT_KEY)
 
 
-_REPEATABLE = ("/knowledge-bases", "/sessions", "/upload", "/text", "/url")
+_NAMING = ("/sources", "/compare")
+_REPEATABLE = ("/knowledge-bases", "/sessions", "/upload", "/text", "/url", "/examples")
 _REPEAT_KEY = {
     "name": "Idempotency-Key",
     "in": "header",

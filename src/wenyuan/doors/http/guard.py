@@ -10,8 +10,9 @@ from urllib.parse import urlsplit
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from wenyuan.doors.http.error_answers import error_response
 from wenyuan.doors.http.house import BODY_IS_WHOLE, House
-from wenyuan.doors.http.problems import problem_response
+from wenyuan.doors.http.page import is_for_people
 from wenyuan.errors import BodyTooLarge, BodyTooSlow, HostRefused, OriginRefused, WenyuanError
 
 _LOG = logging.getLogger("wenyuan.http")
@@ -41,6 +42,7 @@ class Guard:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        scope = _below(scope, self._house.options.path)
         guarded = _Guarded(self._house, scope, receive, send)
         try:
             guarded.check()
@@ -80,13 +82,18 @@ class _Guarded:
         if hosts and _without_port(host) not in hosts:
             raise HostRefused(host=host[:200])
         origin = self._headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc.lower() != host:
+        if origin is not None and _host_of(origin) != host:
             raise OriginRefused(origin=origin[:200])
-        if self._headers.get("sec-fetch-site", "same-origin") == "cross-site":
+        if self._headers.get("sec-fetch-site", "same-origin") == "cross-site" and not self._is_opening_the_page():
             raise OriginRefused(origin="another site")
         announced = self._headers.get("content-length", "0")
         if announced.isdigit() and int(announced) > self._limit:
             raise BodyTooLarge(limit=self._limit)
+
+    def _is_opening_the_page(self) -> bool:
+        """Whether somebody followed a link to the page: it shows nothing before it has asked for itself."""
+        is_navigation = self._headers.get("sec-fetch-mode") == "navigate"
+        return is_navigation and self._scope["method"] == "GET" and is_for_people(self._scope["path"])
 
     async def receive(self) -> Message:
         message = await self._next()
@@ -119,7 +126,7 @@ class _Guarded:
     async def refuse(self, error: WenyuanError) -> None:
         if self._status == 0:
             accepted = self._headers.get("accept-language", "")
-            response = problem_response(error, self._house.worded, accepted)
+            response = error_response(self._scope["path"], error, self._house.worded, accepted)
             await response(self._scope, self._receive, self._send_safely)
         self._is_refused = True
 
@@ -156,6 +163,22 @@ class _Guarded:
         route = getattr(self._scope.get("route"), "path", "none")
         self._house.metrics.count(self._scope["method"], route, self._status, seconds)
         _LOG.info("%s %s %d %.1f ms", self._scope["method"], self._scope["path"], self._status, seconds * 1000)
+
+
+def _below(scope: Scope, base: str) -> Scope:
+    """The request without the path that goes before every path, where a proxy has left that in it."""
+    path = scope["path"]
+    if not base or not (path == base or path.startswith(f"{base}/")):
+        return scope
+    return {**scope, "path": path[len(base) :] or "/", "raw_path": None}
+
+
+def _host_of(origin: str) -> str:
+    """The name and port in an origin; empty in what is none."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return ""
 
 
 def _without_port(host: str) -> str:

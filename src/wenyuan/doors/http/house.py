@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -11,33 +12,45 @@ from dataclasses import dataclass, field
 from wenyuan.doors.http.metrics import Metrics
 from wenyuan.doors.http.pool import Pool
 from wenyuan.doors.http.problems import Worded
-from wenyuan.errors import ServerBusy, TooManyRequests
+from wenyuan.errors import ConfigurationInvalid, ServerBusy, TooManyRequests
 from wenyuan.runtime.library import Library
+from wenyuan.runtime.running_answers import RunningAnswers
 
 BODY_IS_WHOLE = "wenyuan.body_is_whole"
 """In a request's scope once all of its body has come."""
 _MOST_REMEMBERED = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
-_WRITERS, _MOST_UPLOADS = 2, 16
+_WRITERS, _READERS, _MOST_UPLOADS, _BOTS = 2, 2, 16, 8
+_PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
     """How a library is served: under which address, and whether nobody is let in without a key.
 
-    `hosts` are the names under which it is reached; empty for any.
+    `hosts` are the names under which it is reached; empty for any. `path` is what goes before every path of it, such
+    as `/library`; empty for nothing.
     """
 
     needs_key: bool
     hosts: frozenset[str]
+    path: str = ""
 
 
-def options_for(host: str, allowed: str) -> Options:
+def options_for(host: str, allowed: str, path: str = "") -> Options:
     """Without a key only where it is reached under a name of this machine itself, which no page elsewhere has."""
     named = frozenset(name.strip().lower() for name in allowed.split(",") if name.strip())
     if is_loopback(host):
-        return Options(bool(named), _LOOPBACK_NAMES | {_in_address(host)} | named)
-    return Options(True, named)
+        return Options(bool(named), _LOOPBACK_NAMES | {_in_address(host)} | named, _base(path))
+    return Options(True, named, _base(path))
+
+
+def _base(path: str) -> str:
+    base = path.rstrip("/")
+    if not _PATH.fullmatch(base):
+        reason = f"{path!r} is no path such as /library, of letters, digits, '.', '_', '~' and '-'"
+        raise ConfigurationInvalid(setting="server.path", source="the settings", reason=reason)
+    return base
 
 
 def is_loopback(host: str) -> bool:
@@ -65,18 +78,28 @@ class House:
         settings = self.library.settings.server
         self.settings = settings
         self.pool = Pool(settings.threads, settings.waiting, "ask")
+        self.bots = Pool(_BOTS, settings.waiting, "bot")
         self.writers = Pool(_WRITERS, settings.connections, "write")
+        self.readers = Pool(_READERS, settings.waiting, "read")
         self.streams = Turnstile(settings.streams)
+        answers = self.library.settings.answer
+        self.answers = RunningAnswers(
+            answers.running, answers.resume_seconds, answers.kept_seconds, lambda: self.is_stopping
+        )
         self.uploads = Turnstile(_MOST_UPLOADS)
         self.pace = Pace(settings.requests_per_minute)
+        self.sign_in_pace = Pace(settings.sign_ins_per_minute)
 
     @property
     def is_stopping(self) -> bool:
         return self.stopping.is_set()
 
     def close(self) -> None:
+        self.answers.close(self.settings.stop_seconds)
         self.pool.close()
         self.writers.close()
+        self.readers.close()
+        self.bots.close()
 
 
 class Turnstile:

@@ -26,6 +26,9 @@ _INTRODUCTION = """\
     adds and changes documents, `admin` does everything) and may be granted some knowledge bases alone. What is not
     granted looks like what does not exist: 404. Sessions are seen by the key they were begun with.
 
+    A browser gives its key once, to `POST /sign-in`, and is known by a cookie from then on. What it changes needs the
+    `csrf` of that answer, or of `GET /me`, as X-CSRF-Token; otherwise it is refused (403, `csrf-refused`).
+
     ## Errors
 
     Errors are `application/problem+json` (RFC 9457) with a `code` that never changes, a `detail` and a `hint`, in
@@ -94,7 +97,7 @@ def _statuses(operation: Mapping[str, Any]) -> Iterator[str]:
     for status, answer in sorted(operation["responses"].items()):
         if int(status) >= 400:
             continue
-        schemas = [content["schema"].get("$ref", "") for content in answer.get("content", {}).values()]
+        schemas = [content.get("schema", {}).get("$ref", "") for content in answer.get("content", {}).values()]
         name = schemas[0].rpartition("/")[2] if schemas else ""
         yield f"{status} `{name}`" if name else status
 

@@ -19,6 +19,7 @@ import uvicorn
 from wenyuan.doors.http.application import create_application
 from wenyuan.doors.http.guard import Guard
 from wenyuan.doors.http.house import House, is_loopback, options_for
+from wenyuan.doors.http.page import BUILT, Page, read_page
 from wenyuan.doors.http.problems import Worded
 from wenyuan.errors import AddressTaken, AddressUnusable, LibraryServed, WenyuanError
 from wenyuan.runtime.library import Library
@@ -60,14 +61,15 @@ def serve(
         listening = stack.enter_context(_listening(host, port))
         url = _url(host, listening.getsockname()[1])
         stack.enter_context(_alone(library.path, url))
-        options = options_for(host, library.settings.server.allowed_hosts)
+        settings = library.settings.server
+        options = options_for(host, settings.allowed_hosts, settings.path)
         first_key = _first_key(library) if not is_loopback(host) else ""
         house = House(library, options, worded)
         stack.callback(house.close)
         server = _Server(house)
         if works:
             stack.enter_context(_working(house))
-        on_ready(Serving(url, library.path, first_key, options.needs_key), server.stop)
+        on_ready(Serving(url + options.path, library.path, first_key, options.needs_key), server.stop)
         server.run(sockets=[listening])
 
 
@@ -75,13 +77,16 @@ class _Server(uvicorn.Server):
     def __init__(self, house: House) -> None:
         settings = house.settings
         config = uvicorn.Config(
-            Guard(create_application(house), house),
+            Guard(Page(create_application(house), read_page(BUILT, house.options.path)), house),
             log_config=None,
             access_log=False,
             server_header=False,
             lifespan="off",
             ws="none",
             http="h11",
+            # What any other client says of where it comes from is not believed.
+            proxy_headers=bool(settings.trusted_proxies),
+            forwarded_allow_ips=settings.trusted_proxies,
             limit_concurrency=settings.connections,
             backlog=_BACKLOG,
             timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),

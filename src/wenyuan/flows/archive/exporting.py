@@ -23,6 +23,7 @@ from wenyuan.flows.archive.lines import (
     FORMAT,
     HEADER,
     RUNS,
+    TABLES,
     TEXTS,
     VECTORS,
     VERSION,
@@ -30,13 +31,14 @@ from wenyuan.flows.archive.lines import (
     ArchivedChunk,
     ArchivedDocument,
     ArchivedRevision,
+    ArchivedTable,
     ArchivedText,
     ArchivedVectors,
     line,
 )
 from wenyuan.flows.archive.runs import encoded_run
 from wenyuan.rules.evaluation.results import EvaluationRun
-from wenyuan.store import evaluations, exporting, indexes, knowledge_bases, vectors
+from wenyuan.store import evaluations, exporting, indexes, knowledge_bases, tables, vectors
 from wenyuan.store.archives import ArchiveWriter
 from wenyuan.store.backup_targets import translated
 from wenyuan.store.blobs import BlobDirectory
@@ -113,7 +115,7 @@ class _Archive:
         self._files: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._parts: Counter[str] = Counter()
-        self._held: dict[str, list[bytes]] = {kind: [] for kind in (DOCUMENTS, TEXTS, CHUNKS, VECTORS)}
+        self._held: dict[str, list[bytes]] = {kind: [] for kind in (DOCUMENTS, TEXTS, CHUNKS, TABLES, VECTORS)}
         self._held_bytes = 0
         self._model: int | None = None
 
@@ -172,6 +174,7 @@ class _Archive:
             if revision.is_served:
                 self._write_text(number, revision)
                 self._write_chunks(number, revision)
+                self._write_tables(number, revision)
 
     def _revision(self, revision: StoredRevision) -> ArchivedRevision:
         # Only what is served takes its text along; what was being read will be read from its file.
@@ -231,6 +234,13 @@ class _Archive:
                 for input_hash, vector in found.items():
                     self._hold(VECTORS, input_hash + vector, flush=False)
             self._flush_if_full()
+
+    def _write_tables(self, number: int, revision: StoredRevision) -> None:
+        after = (0, 0)
+        while pieces := tables.of_revision(self._tx, revision.id, after):
+            for piece in pieces:
+                self._hold(TABLES, line(ArchivedTable(number, revision.number, piece).encoded()))
+            after = (pieces[-1].number, pieces[-1].start + 1)
 
     def write_runs(self, runs: Iterator[EvaluationRun]) -> None:
         for run in runs:

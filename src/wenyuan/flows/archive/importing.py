@@ -30,9 +30,9 @@ from wenyuan.flows.archive.lines import (
     FILES,
     FORMAT,
     HEADER,
+    READABLE_VERSIONS,
     RUNS,
     VECTORS,
-    VERSION,
     ArchivedBase,
 )
 from wenyuan.flows.archive.runs import decoded_run
@@ -143,14 +143,15 @@ def _check_header(member: Member, invalid: Callable[[str], ArchiveInvalid]) -> N
     header = parsed(member.read(_LARGEST_PAGE), HEADER, invalid)
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise invalid("it is not an exported knowledge base")
-    if header.get("version") != VERSION:
-        raise invalid(f"it has version {header.get('version')!r}, and this program reads version {VERSION}")
+    if header.get("version") not in READABLE_VERSIONS:
+        readable = " and ".join(map(str, READABLE_VERSIONS))
+        raise invalid(f"it has version {header.get('version')!r}, and this program reads the versions {readable}")
 
 
 def _finish(staging: ArchiveStaging, manifest: Any) -> Imported:
     """Show what was staged, if it is all that was exported."""
     promised = manifest.get("counts")
-    if (manifest.get("format"), manifest.get("version")) != (FORMAT, VERSION):
+    if (manifest.get("format"), manifest.get("version")) not in [(FORMAT, version) for version in READABLE_VERSIONS]:
         raise staging.invalid("its manifest is that of something else")
     if not isinstance(promised, dict) or {k: n for k, n in promised.items() if n} != dict(staging.counts):
         raise staging.invalid("its manifest counts something else than it holds")

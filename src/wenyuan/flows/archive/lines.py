@@ -16,6 +16,7 @@ from wenyuan.flows.archive.fields import Fields
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.wording import with_synonyms, with_terms
 from wenyuan.parsers.wire import WireError, extent, placed
+from wenyuan.rules.table_pages import decoded, encoded
 from wenyuan.types import (
     ANCHOR_KINDS,
     Anchor,
@@ -28,11 +29,15 @@ from wenyuan.types import (
     Notice,
     Problem,
     ReadyWhen,
+    TableRows,
 )
 
-FORMAT, VERSION = "wenyuan-knowledge-base", 1
+FORMAT, VERSION = "wenyuan-knowledge-base", 2
+READABLE_VERSIONS = (1, 2)
+"""The first had no tables; this program reads both."""
 HEADER, BASE = "archive.json", "knowledge-base.json"
 FILES, DOCUMENTS, TEXTS, CHUNKS, VECTORS, RUNS = "files", "documents", "texts", "chunks", "vectors", "runs"
+TABLES = "tables"
 
 _LONGEST_TEXT = 1 << 24
 _STATES = ("pending", "ready", "failed", "cancelled")
@@ -263,6 +268,36 @@ class ArchivedChunk:
             fields.text("context", _LONGEST_TEXT),
         )
         return ArchivedChunk(fields.number("document", 1), fields.number("revision", 1), chunk, fields.flag("enabled"))
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedTable:
+    """Some rows of a table of a revision."""
+
+    document: int
+    revision: int
+    rows: TableRows
+
+    def encoded(self) -> dict[str, Any]:
+        number, start, described, rows, left_out = encoded(self.rows)
+        return {
+            "document": self.document,
+            "revision": self.revision,
+            "number": number,
+            "start": start,
+            "about": described,
+            "rows": rows,
+            "left_out": left_out,
+        }
+
+    @staticmethod
+    def decoded(value: Any, invalid: Invalid) -> ArchivedTable:
+        fields = Fields(value, "a table", invalid)
+        try:
+            rows = decoded([value.get(name) for name in ("number", "start", "about", "rows", "left_out")])
+        except ValueError as error:
+            raise fields.wrong(str(error)) from error
+        return ArchivedTable(fields.number("document", 1), fields.number("revision", 1), rows)
 
 
 def line(value: Any) -> bytes:

@@ -7,7 +7,7 @@ import tempfile
 import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -19,12 +19,14 @@ from wenyuan.flows.archive.lines import (
     DOCUMENTS,
     FILES,
     RUNS,
+    TABLES,
     TEXTS,
     VECTORS,
     ArchivedBase,
     ArchivedChunk,
     ArchivedDocument,
     ArchivedRevision,
+    ArchivedTable,
     ArchivedText,
 )
 from wenyuan.flows.archive.runs import decoded_run
@@ -36,7 +38,7 @@ from wenyuan.flows.work import Work
 from wenyuan.language.postings import read_chunk
 from wenyuan.rules.embedding_input import embedding_input, input_hash
 from wenyuan.rules.quality import is_doubtful
-from wenyuan.store import chunks, disabled_passages, importing, indexes, knowledge_bases, vectors
+from wenyuan.store import chunks, disabled_passages, importing, indexes, knowledge_bases, tables, vectors
 from wenyuan.store.archives import Member, parsed
 from wenyuan.store.blobs import BlobDirectory, StagedBlob
 from wenyuan.store.database import Database, Writing
@@ -48,7 +50,7 @@ _LEASE_MS = 600_000
 _LARGEST_PART = 96 << 20
 _ROWS_AT_ONCE = 256
 _HASH_BYTES = 16
-_PART = re.compile(r"(documents|texts|chunks|runs)/\d{6}\.jsonl|(vectors)/\d{6}\.float16|(files)/([0-9a-f]{64})")
+_PART = re.compile(r"(documents|texts|chunks|tables|runs)/\d{6}\.jsonl|(vectors)/\d{6}\.float16|(files)/([0-9a-f]{64})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +83,8 @@ class StagedRevision:
     pieces: int = 0
     chunks: int = 0
     alias_overflow: int = 0
+    table_rows: dict[int, int] = field(default_factory=dict)
+    """Of each table the rows that are there."""
 
 
 class ArchiveStaging:
@@ -182,6 +186,7 @@ class ArchiveStaging:
             DOCUMENTS: self._take_documents,
             TEXTS: self._take_texts,
             CHUNKS: self._take_chunks,
+            TABLES: self._take_tables,
             RUNS: self._take_runs,
         }
         for start in range(0, len(lines) - 1, _ROWS_AT_ONCE):
@@ -345,6 +350,17 @@ class ArchiveStaging:
         staged.chunks += len(found)
         staged.alias_overflow += sum(posting.alias_overflow for posting, _ in read)
         self._hashes.update(hashes)
+
+    def _take_tables(self, values: Sequence[Any]) -> None:
+        archived = [ArchivedTable.decoded(value, self.invalid) for value in values]
+        with self.tools.database.write(durable=False) as tx:
+            self.work.hold(tx)
+            for one in archived:
+                staged = self._find(one.document, one.revision)
+                if staged.table_rows.get(one.rows.number, 0) != one.rows.start:
+                    raise self.invalid(f"the rows of a table of {staged.document.name[:200]} are not in order")
+                staged.table_rows[one.rows.number] = one.rows.start + len(one.rows.rows)
+                tables.stage(tx, staged.document, staged.id, [one.rows])
 
     def _take_vectors(self, name: str, content: bytes) -> None:
         if self.archived.vectors is None:

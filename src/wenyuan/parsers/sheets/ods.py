@@ -29,7 +29,7 @@ class OdsParser:
             findings = WorkbookFindings()
             sheets = OdsSheets(archive)
             for sheet in sheets.read():
-                tables = SheetTables(sheet)
+                tables = SheetTables(sheet, findings.typed)
                 yield from tables.blocks()
                 findings.add(sheet, tables.tables, sheets.hidden_rows)
                 row, column = sheets.first_not_calculated

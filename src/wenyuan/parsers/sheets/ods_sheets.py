@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from math import isfinite
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -110,7 +111,8 @@ class OdsSheets:
                 text, kind = self._shown(element, number, column)
                 if text:
                     last = min(column + min(count, _MOST_COPIES), LAST_COLUMN + 1)
-                    cells.extend(Cell(at, text, kind) for at in range(column, last))
+                    value = _number(element.get(f"{OFFICE}value")) if kind == "number" else None
+                    cells.extend(Cell(at, text, kind, value) for at in range(column, last))
                 self._note_around(sheet, element, number, column)
             column += count
         return cells
@@ -192,6 +194,15 @@ def _linked(element: _Element) -> str:
     text, target = "".join(map(str, element.itertext())), element.get(f"{XLINK}href", "")
     is_address = target.startswith(("http:", "https:", "mailto:", "ftp:"))
     return f"[{text}]({target})" if is_address and target != text else text
+
+
+def _number(value: str | None) -> float | None:
+    """The value of a cell, None where its file does not say it or it is none that could be shown."""
+    try:
+        number = float(value or "nan")
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _count(value: str | None, most: int) -> int:

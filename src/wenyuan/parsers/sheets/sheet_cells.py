@@ -25,6 +25,10 @@ class Cell(NamedTuple):
     column: int
     text: str
     kind: CellKind = "text"
+    number: float | None = None
+    """The value of a number, of which `text` shows what its format lets be seen."""
+    is_repeated: bool = False
+    """Whether it is in a place that a merged cell covers, and not where that begins."""
 
 
 class SheetRow(NamedTuple):
@@ -135,7 +139,8 @@ class MergedCells:
             width = min(found.last_column - column + 1, _WIDEST_REPEATED)
             for at in range(column, column + width):
                 if at not in cells:
-                    cells[at], origins[at] = Cell(at, cell.text, cell.kind), column
+                    cells[at] = Cell(at, cell.text, cell.kind, cell.number, is_repeated=True)
+                    origins[at] = column
         if len(set(origins.values())) == 1:
             return row
         return SheetRow(row.number, [cells[column] for column in sorted(cells)])

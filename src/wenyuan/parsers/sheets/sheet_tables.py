@@ -11,7 +11,9 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 
 from wenyuan.parsers.sheets.sheet_cells import LAST_ROW, Cell, MergedCells, Remark, Sheet, SheetRow, column_name
-from wenyuan.types import Anchor, Block, BlockKind, Notice
+from wenyuan.parsers.sheets.typed_rows import TypedRows
+from wenyuan.parsers.typed_tables import TypedTables
+from wenyuan.types import Anchor, Block, BlockKind, Notice, TableRows
 
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _NAME_OF_NO_MEANING = re.compile(r"(?:Sheet|工作表|表)[ _]?\d*|Table \d+", re.I)
@@ -29,7 +31,7 @@ _MOST_REMEMBERED_ROWS = 1_000
 class SheetTables:
     """Makes the blocks of one sheet, in one pass over its rows."""
 
-    def __init__(self, sheet: Sheet, merged: MergedCells | None = None) -> None:
+    def __init__(self, sheet: Sheet, typed: TypedTables, merged: MergedCells | None = None) -> None:
         self.tables = 0
         self._sheet = sheet
         self._merged = merged or MergedCells(sheet.merged)
@@ -47,13 +49,14 @@ class SheetTables:
         self._rows_below = 0
         self._joiner = "\n\n"
         self._aside: SheetTables | None = None
-        self._waiting: list[Block] = []
+        self._waiting: list[Block | TableRows] = []
+        self._typed = TypedRows(typed, sheet.name)
         self._remarked: set[int] = set()
         self._remarks_seen = 0
         self._remarks_given = 0
         self._remembered: dict[int, str] = {}
 
-    def blocks(self) -> Iterator[Block | Notice]:
+    def blocks(self) -> Iterator[Block | Notice | TableRows]:
         """Yield the rows, then what else stands on the sheet, and a notice if there is next to nothing."""
         has_rows = False
         self._sheet.remarks.sort(key=lambda remark: remark.area.first_row)
@@ -72,12 +75,12 @@ class SheetTables:
 
     # --- Tables side by side ---
 
-    def _take(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block]:
+    def _take(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block | TableRows]:
         """Take a row; what belongs to a table right of this one waits until this one ends."""
         own, beside = self._parted(row)
         if beside.cells:
             if self._aside is None:
-                self._aside = SheetTables(self._sheet, self._merged)
+                self._aside = SheetTables(self._sheet, self._typed.file, self._merged)
             below = self._parted(following)[1] if following is not None else None
             self._waiting.extend(self._aside._take(beside, below if below and below.cells else None))
         if own.cells:
@@ -98,20 +101,21 @@ class SheetTables:
                 return SheetRow(row.number, row.cells[:index]), SheetRow(row.number, row.cells[index:])
         return row, SheetRow(row.number, [])
 
-    def _end_aside(self) -> Iterator[Block]:
+    def _end_aside(self) -> Iterator[Block | TableRows]:
         if self._aside is not None:
             yield from self._waiting
             yield from self._aside._end()
             self.tables += self._aside.tables
             self._aside, self._waiting = None, []
 
-    def _end(self) -> Iterator[Block]:
+    def _end(self) -> Iterator[Block | TableRows]:
         yield from self._end_titles()
         yield from self._end_aside()
+        yield from self._typed.end()
 
     # --- Rows ---
 
-    def _row(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block]:
+    def _row(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block | TableRows]:
         if self._begins(row):
             if self._is_main:
                 yield from self._remarks(self._last_row)
@@ -137,7 +141,7 @@ class SheetTables:
         between = self._last_row + 1
         return not self._last_row or (row.number > between and not self._merged.reaches(between))
 
-    def _begin_table(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block]:
+    def _begin_table(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block | TableRows]:
         is_declared = row.number in self._sheet.header_rows
         is_header = is_declared or (_is_header(row) and self._differs(row, following))
         goes_on = bool(self._header) and not is_header and not self._titles and self._is_within_header(row)
@@ -147,6 +151,7 @@ class SheetTables:
             self._left = row.cells[0].column
             self._rows_below = 0
             self.tables += 1
+            yield from self._typed.end()
             yield from self._give_titles()
         if is_header:
             self._add_header(row)
@@ -181,8 +186,9 @@ class SheetTables:
                 self._names[cell.column] = f"{known} / {name}" if known else name
         self._header_text = "\n".join(_line(header.cells, self._left) for header in self._header)
 
-    def _body(self, row: SheetRow) -> Iterator[Block]:
+    def _body(self, row: SheetRow) -> Iterator[Block | TableRows]:
         self._rows_below += 1
+        yield from self._typed.take(row, self._path[len(self._base) :], self._names, self._header)
         if len(self._header_text) > _WIDEST_HEADER:
             yield from self._wide(row)
         else:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from wenyuan.parsers.sheets.sheet_cells import Sheet
+from wenyuan.parsers.typed_tables import TypedTables
 from wenyuan.types import Notice
 
 _NAMED = 10
@@ -16,6 +17,7 @@ class WorkbookFindings:
 
     def __init__(self) -> None:
         self.missing_sheets: list[str] = []
+        self.typed = TypedTables()
         self._sheets = 0
         self._tables = 0
         self._hidden_sheets: list[str] = []
@@ -38,6 +40,7 @@ class WorkbookFindings:
             self._first_not_calculated = f"{sheet}!{first}"
 
     def notices(self) -> Iterator[Notice]:
+        yield from self.typed.notices()
         if self._hidden_sheets:
             names = ", ".join(self._hidden_sheets[:_NAMED])
             more = ", and more" if len(self._hidden_sheets) > _NAMED else ""

@@ -51,7 +51,7 @@ class XlsParser:
             source = XlsSheet(stream, start, workbook.values)
             around = source.around()
             sheet = Sheet(sheet_name, source.rows(), is_hidden, around.merged, remarks=around.remarks)
-            tables = SheetTables(sheet)
+            tables = SheetTables(sheet, findings.typed)
             yield from tables.blocks()
             findings.add(sheet, tables.tables, around.hidden_rows)
         yield from findings.notices()

@@ -117,7 +117,7 @@ class XlsSheet:
                 else:
                     yield self._cell(row + 1, column + 1, *self._shown(kind, data, style))
 
-    def _shown(self, kind: int, data: bytes, style: int) -> tuple[str, CellKind]:
+    def _shown(self, kind: int, data: bytes, style: int) -> tuple[str, CellKind] | tuple[str, CellKind, float]:
         if kind == _LABEL_SST:
             index = int.from_bytes(data[6:10], "little")
             return (self._values.strings[index] if index < len(self._values.strings) else ""), "text"
@@ -133,18 +133,19 @@ class XlsSheet:
             return (_truth_or_error(data[8], data[6] == 2) if data[6] in (1, 2) else ""), "other"
         return self._number(_DOUBLE.unpack_from(data, 6)[0], style)
 
-    def _number(self, number: float, style: int) -> tuple[str, CellKind]:
+    def _number(self, number: float, style: int) -> tuple[str, CellKind, float]:
         if not isfinite(number):
-            return "", "other"
+            return "", "other", 0.0
         formats = self._values.formats
         shown = (formats[style] if style < len(formats) else number_format(GENERAL)).shown(
             number, self._values.from_1904
         )
-        return shown.text, "date" if shown.is_date else "number"
+        return shown.text, "date" if shown.is_date else "number", number
 
-    def _cell(self, row: int, column: int, text: str, kind: CellKind) -> tuple[int, Cell]:
+    def _cell(self, row: int, column: int, text: str, kind: CellKind, number: float = 0.0) -> tuple[int, Cell]:
         link = self._links.get((row, column), "")
-        return row, Cell(column, f"[{text}]({link})" if link and link != text else text, kind)
+        text = f"[{text}]({link})" if link and link != text else text
+        return row, Cell(column, text, kind, number if kind == "number" else None)
 
     def _text(self, data: bytes, at: int) -> str:
         codec = self._values.codec

@@ -75,7 +75,7 @@ class _Workbook:
         headers = tail.header_rows.union(*map(self._table_header, related(found, "table")))
         remarks = sheet_remarks(self._archive, found, self._persons)
         sheet = Sheet(name, rows.read(self._archive, part), is_hidden, tail.merged, frozenset(headers), remarks)
-        tables = SheetTables(sheet)
+        tables = SheetTables(sheet, findings.typed)
         yield from tables.blocks()
         findings.add(sheet, tables.tables, rows.counts.hidden_rows)
         findings.add_formulas(name, rows.counts.not_calculated, rows.counts.first_not_calculated)

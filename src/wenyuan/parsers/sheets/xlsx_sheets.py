@@ -153,7 +153,8 @@ class SheetRows:
                 if link and link != text:
                     text = f"[{text}]({link})"
                 if text and not text.isspace():
-                    cells.append(Cell(column, text, cell_kind))
+                    exact = float(value) if cell_kind == "number" else None
+                    cells.append(Cell(column, text, cell_kind, exact))
             if formula is not None:
                 self._remember(formula, number, column)
         return cells if in_order else sorted({cell.column: cell for cell in cells}.values())

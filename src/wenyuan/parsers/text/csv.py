@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from wenyuan.errors import FileMalformed
+from wenyuan.parsers.text.csv_table import CsvTable
 from wenyuan.parsers.text.decoding import decoded_pieces, recognise_encoding
 from wenyuan.parsers.text.lines import text_lines
-from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent
+from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent, TableRows
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
@@ -126,11 +127,13 @@ class _Rows:
         self._joiner = "\n\n"
         self._ragged = 0
         self._first_ragged = 0
+        self._typed = CsvTable()
 
-    def blocks(self, records: Iterable[tuple[list[str], int, int]]) -> Iterator[Block | Notice]:
+    def blocks(self, records: Iterable[tuple[list[str], int, int]]) -> Iterator[Block | Notice | TableRows]:
         """Yield blocks of rows; rows of one line each are one to one with the file's lines."""
         count = 0
         for count, (cells, first, last) in enumerate(records, 1):
+            yield from self._typed.take(cells, first, last)
             row = f"| {' | '.join(map(_cell, cells))} |"
             if count == 1:
                 self._width = len(cells)
@@ -149,6 +152,7 @@ class _Rows:
                 yield self._taken()
         if self._rows:
             yield self._taken()
+        yield from self._typed.finish()
         if count == 1 and self._header:
             yield Notice("header-only", "The table has a header but no rows.")
         if self._ragged:

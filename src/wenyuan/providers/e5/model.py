@@ -24,7 +24,7 @@ from wenyuan.providers.e5.convert import (
     converted_folder,
 )
 from wenyuan.providers.e5.tokenizer import Tokenizer
-from wenyuan.providers.settings import EmbeddingModelSettings
+from wenyuan.providers.settings import ModelSettings
 from wenyuan.types import ModelIdentity, Side
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ PREFIXES: dict[Side, str] = {"query": "query: ", "passage": "passage: "}
 _IDENTITY_NAMES = ("built-in", "multilingual-e5-small")
 
 
-def create(settings: EmbeddingModelSettings, cache_directory: Path, on_progress: Progress) -> Embedder:
+def create(settings: ModelSettings, cache_directory: Path, on_progress: Progress) -> Embedder:
     """Make the built-in embedder; nothing is read or converted until it is first used.
 
     Raises `ConfigurationInvalid` where the settings name a model that is not built in.

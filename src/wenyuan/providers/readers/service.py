@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -24,7 +23,7 @@ from wenyuan.errors import (
 from wenyuan.providers.keys import Key
 from wenyuan.providers.readers.connections import PatientConnections
 from wenyuan.providers.readers.settings import ReaderSettings
-from wenyuan.providers.replies import LARGEST_ERROR_BYTES, REPEATABLE, excerpt, is_loopback
+from wenyuan.providers.replies import LARGEST_ERROR_BYTES, REPEATABLE, excerpt, proxy_of
 from wenyuan.providers.retrying import seconds_of_retry_after
 
 if TYPE_CHECKING:
@@ -268,7 +267,7 @@ class Service:
     def _connections(self, url: str) -> httpcore2.ConnectionPool:
         import httpcore2
 
-        proxy = _proxy(url)
+        proxy = proxy_of(url)
         if proxy not in self._pools:
             patient: Any = PatientConnections(self._deadline, self._on_wait)
             self._pools[proxy] = httpcore2.ConnectionPool(
@@ -285,12 +284,3 @@ class Service:
 
 def _port(address: Any) -> int | None:
     return address.port or {"http": 80, "https": 443}.get(address.scheme)
-
-
-def _proxy(url: str) -> str:
-    """The proxy of the environment, or ""; none for this machine, which it could not reach."""
-    parts = urlsplit(url)
-    if is_loopback(url) or urllib.request.proxy_bypass(parts.netloc):
-        return ""
-    proxy = urllib.request.getproxies().get(parts.scheme, "")
-    return proxy if proxy.startswith(("http://", "https://")) else ""

@@ -93,7 +93,7 @@ def _check(settings: ReaderSettings) -> None:
     if fault := address_fault(settings.base_url):
         raise ValueError(f"base_url is not usable: {fault}")
     if settings.key and not settings.key.startswith(KEY_KINDS):
-        raise ValueError("key must be a reference, env:NAME or file:PATH, never the key itself")
+        raise ValueError("key must be a reference, env:NAME, file:PATH or keyring:SERVICE/NAME, never the key itself")
     if not settings.types or not all(map(_TYPE.fullmatch, settings.types)):
         raise ValueError("types must name media types, such as application/pdf or image/*")
     if not 0 < settings.timeout_seconds < math.inf or settings.answer_bytes < 1:

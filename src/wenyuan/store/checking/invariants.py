@@ -147,6 +147,12 @@ CHUNKS_COUNTED = Invariant(
     "chunks-miscounted", "error", "{name} has {found} chunks where {expected} were published.", _READ_AGAIN
 )
 CHUNKS_ORDERED = Invariant("chunks-unordered", "error", "The chunks of {name} skip number {seq}.", _READ_AGAIN)
+TABLE_WHOLE = Invariant(
+    "table-miscounted",
+    "error",
+    "Table {number} of {name} has {found} rows in its pages where {expected} were read.",
+    _READ_AGAIN,
+)
 TEXT_WHOLE = Invariant(
     "text-broken",
     "error",

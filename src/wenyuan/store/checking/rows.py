@@ -23,6 +23,7 @@ from wenyuan.store.checking.invariants import (
     REPLACED_QUEUED,
     SERVING_VALID,
     SOURCE_KEPT,
+    TABLE_WHOLE,
     VECTORS_USED,
     WORK_QUEUED,
     Violation,
@@ -273,6 +274,19 @@ def _vectors(tx: Reading, most: int) -> Iterator[Violation]:  # noqa: ARG001
         yield VECTORS_USED.violated(count=row[0])
 
 
+def _tables(tx: Reading, most: int) -> Iterator[Violation]:
+    rows = tx.all(
+        "SELECT d.name, r.id, t.number, t.row_count, coalesce((SELECT sum(p.row_count) FROM table_pages AS p "
+        "WHERE p.revision_id = t.revision_id AND p.number = t.number), 0) AS found FROM data_tables AS t "
+        "JOIN revisions AS r ON r.id = t.revision_id AND r.state = 'ready' JOIN documents AS d "
+        "ON d.serving_revision_id = r.id WHERE t.row_count <> coalesce((SELECT sum(p.row_count) FROM table_pages AS p "
+        "WHERE p.revision_id = t.revision_id AND p.number = t.number), 0) ORDER BY r.id, t.number LIMIT :most",
+        {"most": most},
+    )
+    for name, revision, number, expected, found in rows:
+        yield TABLE_WHOLE.violated(name=name, revision=revision, number=number, expected=expected, found=int(found))
+
+
 def _blobs(tx: Reading, most: int) -> Iterator[Violation]:
     rows = tx.all(
         "SELECT b.sha256 FROM blobs AS b "
@@ -304,5 +318,6 @@ ROW_CHECKS = (
     _counters,
     _codes,
     _vectors,
+    _tables,
     _blobs,
 )

@@ -7,7 +7,7 @@ from typing import Annotated
 from fastapi import APIRouter, Path, Response
 
 from wenyuan.doors.http.answers import PassagesSwitched
-from wenyuan.doors.http.bodies import Move
+from wenyuan.doors.http.bodies import Move, Retry
 from wenyuan.doors.http.call import Caller
 from wenyuan.runtime.documents import DocumentView
 
@@ -41,9 +41,10 @@ async def disable_chunk(call: Caller, document: str, number: Number) -> Response
 
 
 @router.post("/retry", status_code=202, response_model=DocumentView)
-async def retry_document(call: Caller, document: str) -> Response:
-    """Put a failed or cancelled document, or its failed vectors, back to work."""
-    return await call.reply(lambda library: library.retry_document(document), status=202)
+async def retry_document(call: Caller, document: str, body: Retry | None = None) -> Response:
+    """Put a failed or cancelled document, or its failed vectors, back to work; a password opens its file."""
+    password = body.password if body is not None else ""
+    return await call.reply(lambda library: library.retry_document(document, password), status=202)
 
 
 @router.post("/cancel", response_model=DocumentView)

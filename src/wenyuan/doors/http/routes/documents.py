@@ -9,7 +9,8 @@ from starlette.responses import FileResponse
 
 from wenyuan.doors.http.answers import DocumentPage, PageAccepted, PassagePage
 from wenyuan.doors.http.bodies import NewPage, NewText
-from wenyuan.doors.http.call import KNOWN, Ask, Call, Caller, is_known
+from wenyuan.doors.http.call import KNOWN, Ask, Call, Caller
+from wenyuan.doors.http.known import is_known
 from wenyuan.doors.http.ranges import checked_range
 from wenyuan.doors.http.uploads import FORM_SCHEMA, read_form
 from wenyuan.runtime.document_contents import DocumentText
@@ -150,7 +151,7 @@ async def _original(call: Call, document: str) -> Response:
     file = await call.ask(lambda library: library.original(document))
     tag = f'"{file.sha256}"'
     headers = {"ETag": tag, "Cache-Control": "private, no-cache"}
-    if is_known(call.request, tag):
+    if is_known(call.request.headers, tag):
         return Response(status_code=304, headers=headers)
     checked_range(call.request, tag, file.size)
     return FileResponse(file.path, headers=headers, media_type=file.media_type, filename=file.name)

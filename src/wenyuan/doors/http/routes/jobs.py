@@ -65,7 +65,7 @@ def _last_seen(call: Call, after: int | None) -> int | None:
 
 async def _events(call: Call, newest: int, begun: Sequence[JobEvent]) -> AsyncIterator[bytes]:
     for one in begun:
-        yield _event(one)
+        yield _event(call, one)
     while not call.house.is_stopping:
         told = await or_error(call.go_on(partial(_since, newest)))
         if isinstance(told, WenyuanError):
@@ -73,7 +73,7 @@ async def _events(call: Call, newest: int, begun: Sequence[JobEvent]) -> AsyncIt
             return
         after, (newest, found) = newest, told
         for one in found:
-            yield _event(one)
+            yield _event(call, one)
         if newest == after:
             await asyncio.sleep(_POLL_SECONDS)
 
@@ -82,18 +82,19 @@ def _since(after: int, library: GrantedLibrary) -> tuple[int, list[JobEvent]]:
     return library.job_events(after)
 
 
-def _event(one: JobEvent) -> bytes:
+def _event(call: Call, one: JobEvent) -> bytes:
     data = {
         "seq": one.number,
         "kind": one.kind,
         "job": one.job,
         "document": one.document,
+        "document_id": one.document_id,
         "knowledge_base": one.knowledge_base,
         "size": one.size,
         "rate": one.rate,
         "seconds_left": one.seconds_left,
     }
-    return event(one.number, f"job.{one.kind}", data)
+    return event(one.number, f"job.{one.kind}", call.in_language(data))
 
 
 @router.get("/{job}", response_model=Job)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Response
 
-from wenyuan.doors.http.answers import KnowledgeBaseList, RebuildAnswer
-from wenyuan.doors.http.bodies import ChangedKnowledgeBase, NewKnowledgeBase, NewRebuild
+from wenyuan.doors.http.answers import KnowledgeBaseList, RebuildAnswer, VocabularyAnswer
+from wenyuan.doors.http.bodies import ChangedKnowledgeBase, NewKnowledgeBase, NewRebuild, NewVocabulary
 from wenyuan.doors.http.call import KNOWN, Caller
 from wenyuan.runtime.granted import GrantedLibrary
 from wenyuan.runtime.knowledge_bases import KnowledgeBaseView
+from wenyuan.runtime.overview import KnowledgeBaseStatistics
 
 router = APIRouter(prefix="/knowledge-bases", tags=["knowledge bases"])
 
@@ -66,6 +67,35 @@ async def delete_knowledge_base(call: Caller, kb: str) -> Response:
     """Delete a knowledge base with its documents: out of sight at once, purged by jobs. Needs admin."""
     await call.ask(lambda library: library.delete_knowledge_base(kb))
     return Response(status_code=204)
+
+
+@router.get("/{kb}/statistics", response_model=KnowledgeBaseStatistics)
+async def get_statistics(call: Caller, kb: str) -> Response:
+    """Show what a knowledge base holds, by type, and when something last happened there."""
+    return await call.reply(lambda library: library.upkeep.statistics(kb))
+
+
+@router.get("/{kb}/vocabulary", response_model=VocabularyAnswer)
+async def get_vocabulary(call: Caller, kb: str) -> Response:
+    """Show the terms and synonyms of a knowledge base, and how many documents are still to be read by them."""
+
+    def shown(library: GrantedLibrary) -> VocabularyAnswer:
+        view = library.knowledge_base(kb)
+        return VocabularyAnswer(view.vocabulary.terms, view.vocabulary.synonyms, view.behind)
+
+    return await call.reply(shown)
+
+
+@router.put("/{kb}/vocabulary", response_model=VocabularyAnswer)
+async def set_vocabulary(call: Caller, kb: str, body: NewVocabulary) -> Response:
+    """Let these be all the terms and synonyms; documents are read again where terms changed. Needs admin."""
+
+    def changed(library: GrantedLibrary) -> VocabularyAnswer:
+        behind = library.set_vocabulary(kb, body.terms, body.synonyms)
+        words = library.knowledge_base(kb).vocabulary
+        return VocabularyAnswer(words.terms, words.synonyms, behind)
+
+    return await call.reply(changed)
 
 
 @router.post("/{kb}/archive", response_model=KnowledgeBaseView)

@@ -42,8 +42,8 @@ async def get_session(call: Caller, session: str) -> Response:
 
 @router.patch("/{session}", response_model=Session)
 async def change_session(call: Caller, session: str, body: ChangedSession) -> Response:
-    """Give a session another title."""
-    return await call.reply(lambda library: library.rename_session(session, body.title))
+    """Give a session another title, or other knowledge bases to ask."""
+    return await call.reply(lambda library: library.conversations.change(session, body.title, body.knowledge_bases))
 
 
 @router.delete("/{session}", status_code=204)

@@ -1,0 +1,1 @@
+"""The library as programs written for OpenAI's API know one: `/v1`."""
