@@ -31,7 +31,7 @@ demo: $(RUNTIME)
 	$(PY) examples/demo.py
 
 test: $(DEVELOPMENT)
-	$(PY) -m pytest -n 4 $(PYTEST_FLAGS)
+	$(PY) -m pytest -n 4 --dist loadfile $(PYTEST_FLAGS)
 
 check: $(DEVELOPMENT)
 	$(PY) -m ruff format --check .

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import answers, durability, ingest, language, lifecycle, postgresql, query, readers, throughput
+from benchmarks import answers, durability, ingest, language, lifecycle, page, postgresql, query, readers, throughput
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine
 from wenyuan.config import load_settings
@@ -21,7 +21,18 @@ from wenyuan.providers.settings import BUILT_IN_MODEL
 from wenyuan.runtime.models import cache_directory
 
 _REAL_VECTORS = 600
-_PARTS = ("language", "ingest", "query", "throughput", "lifecycle", "readers", "answers", "postgresql", "durability")
+_PARTS = (
+    "language",
+    "ingest",
+    "query",
+    "throughput",
+    "lifecycle",
+    "readers",
+    "answers",
+    "page",
+    "postgresql",
+    "durability",
+)
 
 
 def main() -> None:
@@ -39,6 +50,8 @@ def main() -> None:
         print(readers.measure(), flush=True)
     if "answers" in parts:
         print(answers.measure(arguments.packs), flush=True)
+    if "page" in parts:
+        print(page.measure(), flush=True)
     corpus = load_corpus()
     if "ingest" in parts:
         print(ingest.measure(corpus), flush=True)

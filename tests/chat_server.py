@@ -150,6 +150,9 @@ def chatting(*replies: Reply | Callable[[dict[str, Any]], Reply]) -> Iterator[Ch
 
 def _sent(data: dict[str, Any] | str, event: str = "") -> bytes:
     text = data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)
+    if not isinstance(data, str) and text.encode("utf-8", "ignore").decode() != text:
+        # Half of a character has no UTF-8, but a way to be written in JSON.
+        text = json.dumps(data)
     return f"{f'event: {event}' + chr(10) if event else ''}data: {text}\n\n".encode()
 
 

@@ -32,6 +32,7 @@ def chat(talking: Talking, monkeypatch: pytest.MonkeyPatch, typed: str, *options
     monkeypatch.setattr("sys.stdin", io.StringIO(typed))
     ended = run_here("--library", talking.library.path, *options, **more)
     assert ended.returncode == 0, ended.stderr
+    assert ("path-not-found" in ended.stderr) == ("nowhere" in typed)
     return ended.stdout
 
 
@@ -45,7 +46,8 @@ def test_a_conversation_is_streamed_checked_and_kept(
     (tmp_path / "库存.csv").write_text("品名,数量\n螺丝,40\n", "utf-8")
     talking.script(ANSWER)
     typed = (
-        f"{QUESTION}\n/sources\n/files {tmp_path / '库存.csv'}\n/kb default\n/again\n/nope\n/help\n/quit\nnever asked\n"
+        f"{QUESTION}\n/sources\n/files {tmp_path / '库存.csv'}\n/files {tmp_path / 'nowhere.csv'}\n"
+        "/kb default\n/again\n/nope\n/help\n/quit\nnever asked\n"
     )
     told = chat(talking, monkeypatch, typed, "chat", LANG="zh_CN.UTF-8")
     assert told.startswith("屏幕改用 PPR-9087 [1]。价格是 300 元 [1]。颜色不明。")

@@ -323,6 +323,14 @@ def test_calls_without_numbers_or_ids_are_told_apart() -> None:
     ]
 
 
+def test_so_many_calls_are_heard_and_no_more() -> None:
+    calls = [{"index": number, "function": {"name": "list", "arguments": "{}"}} for number in range(12_000)]
+    body = _sse(_delta({"tool_calls": calls}), _delta({"tool_calls": calls[:1]}), _delta({}, "tool_calls"))
+    events, _ = _against("openai-compatible", _streaming(body))
+    heard = end_of(events).tool_calls
+    assert [one.arguments for one in heard] == ["{}{}", *["{}"] * 127]
+
+
 def test_an_answer_that_came_as_a_whole_is_taken() -> None:
     message = {"role": "assistant", "content": [{"type": "text", "text": "Nine."}], "reasoning_content": "hm"}
     whole = {"model": "m", "choices": [{"message": message, "finish_reason": "stop"}], "usage": {"prompt_tokens": 3}}

@@ -70,6 +70,7 @@ def test_llama_writes_in_pieces_no_longer_than_it_is_told(llama: str) -> None:
     assert len([one for one in events if isinstance(one, TextPiece)]) > 4
     assert end_of(events).reason == "length"
     assert end_of(events).usage.output_tokens == 16
+    assert end_of(events).model == "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
 def test_llama_stops_where_it_is_told(llama: str) -> None:

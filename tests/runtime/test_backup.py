@@ -43,10 +43,10 @@ def _open(home: Path) -> Library:
     return wy.open(home, environment=_PLAIN)
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A small library with several documents, one of them replaced, settings and a trace."""
-    home = tmp_path / "library"
+    home = tmp_path_factory.mktemp("made") / "library"
     home.mkdir()
     (home / "wenyuan.toml").write_text("[search]\ntop_k = 5\n", "utf-8")
     with _open(home) as library:
@@ -56,6 +56,12 @@ def home(tmp_path: Path) -> Path:
         library.add_text("苍鹭 has left.", "heron-0.md")
         library.search("苍鹭")
     return home
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path) -> Path:
+    """A copy of it, to do with as one likes."""
+    return shutil.copytree(made, tmp_path / "library")
 
 
 def _found(home: Path) -> list[tuple[str, str]]:

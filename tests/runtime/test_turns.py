@@ -216,6 +216,19 @@ def test_a_session_that_is_deleted_while_it_is_answered_takes_the_answer_along(t
     assert message_of(steps)["turn"] is None
 
 
+def test_what_a_model_said_is_saved_while_it_is_silent(tmp_path: Path) -> None:
+    with conversing(tmp_path, "[answer]\nsave_seconds = 0.2\n") as talking:
+        library = talking.library
+        talking.script(Reply("屏幕改用 PPR-9087 [1]。然后什么也不说了。", hangs_after=2))
+        session = library.sessions.create().id
+
+        def is_saved() -> bool:
+            return library.turns.page(session).turns[-1].text.startswith("屏幕改用")
+
+        *_, message = library.converse(QUESTION, session=session, stopped=is_saved)
+        assert message.data["finish_reason"] == "stopped"
+
+
 def _killed(pipe: Any, folder: str) -> None:
     """Answer until the model says nothing more, in a process that is then killed."""
     library: Library

@@ -5,7 +5,7 @@ Where no language model is there, or it fails before it has said anything, the d
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
@@ -252,6 +252,7 @@ def _begun(tools: Conversing, asked: Asking, scope: Scope) -> Conversation:
     degraded: list[str] = []
     seconds = tools.limits.seconds if asked.seconds is None else asked.seconds
     clock = tools.retrieving.clock
+    turn = AnswerTurn(tools.retrieving.database, clock, tools.limits.save_seconds)
     return Conversation(
         tools=tools,
         asked=replace(asked, question=question),
@@ -261,11 +262,23 @@ def _begun(tools: Conversing, asked: Asking, scope: Scope) -> Conversation:
         language=language_of(question),
         tell=Telling(tools.retrieving.new_id("trace")),
         began=clock(),
-        calls=ModelCalls(clock, seconds, asked.stopped),
-        turn=AnswerTurn(tools.retrieving.database, clock, tools.limits.save_seconds),
+        calls=ModelCalls(clock, seconds, _saving(turn, asked.stopped)),
+        turn=turn,
         room=Room(),
         degradations=degraded,
     )
+
+
+def _saving(turn: AnswerTurn, stopped: Callable[[], bool] | None) -> Callable[[], bool] | None:
+    """Asks whether to stop, and saves meanwhile what a model said that has fallen silent."""
+    if stopped is None:
+        return None
+
+    def glance() -> bool:
+        turn.save_if_due()
+        return stopped()
+
+    return glance
 
 
 def _writer(tools: Conversing, asked: Asking, degraded: list[str]) -> ports.Generator | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
 from typing import Any, Final
 
 from wenyuan.errors import ProviderError, ProviderUnavailable
@@ -146,7 +146,8 @@ class _Heard:
 
     def note(self, chunk: JsonObject) -> None:
         if isinstance(chunk.get("model"), str):
-            self.model = chunk["model"]
+            # llama.cpp names the file of the weights, with its folders, which concern nobody.
+            self.model = PureWindowsPath(name).name if (name := chunk["model"]).endswith(".gguf") else name
         usage = chunk.get("usage")
         if isinstance(usage, dict):
             self.usage = TokenUsage(

@@ -16,8 +16,9 @@ from wenyuan.language.folding import fold_with_offsets
 
 # Letters of other scripts that look like those of the markers.
 _LOOKALIKES = str.maketrans("аеосіԁոոցսтмуɡᴅоἐοеᴇɴѕ", "aeocidnnguTmygdoeoeens".lower())
+# A row of brackets is looked at from its beginning alone: else a long one would take the square of its length.
 _block_marker = re.compile(
-    r"[\[{(<【〔［「《]+[\s*_#|/-]{0,4}"
+    r"(?<![\[{(<【〔［「《])[\[{(<【〔［「《]+[\s*_#|/-]{0,4}"
     r"(?P<name>(?:document|doc|文档|文件|资料)[\s*_#:.-]{0,4}[0-9]{0,6}[\s*_#:.-]{0,4}(?:begin(?:s|ning)?|end(?:s|ing)?|start|stop|开始|结束|完))"
     r"[\s*_#|/-]{0,4}[\]})>】〕］」》]*"
 )

@@ -106,8 +106,8 @@ def explain_unanswered(plan: Plan, language: str) -> str:
     asked = [*dict.fromkeys(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes]
     if language == "zh":
         if asked:
-            return f"文档中没有找到 {'、'.join(asked)}，因此不作回答。`wenyuan search` 可查看最接近的段落。"
-        return "文档中没有明确回答这个问题的内容。`wenyuan search` 可查看最接近的段落。"
+            return f"文档中没有找到 {'、'.join(asked)}，因此不作回答。搜索可以查看最接近的段落。"
+        return "文档中没有明确回答这个问题的内容。搜索可以查看最接近的段落。"
     if asked:
-        return f"{', '.join(asked)} stands nowhere in the documents. `wenyuan search` shows the closest passages."
-    return "Nothing in the documents clearly answers this. `wenyuan search` shows the closest passages."
+        return f"{', '.join(asked)} stands nowhere in the documents. A search shows the closest passages."
+    return "Nothing in the documents clearly answers this. A search shows the closest passages."

@@ -21,6 +21,7 @@ from wenyuan.errors import (
 )
 from wenyuan.providers.presets import PRESETS, with_preset
 from wenyuan.providers.registry import create_embedder
+from wenyuan.providers.replies import address_fault
 from wenyuan.providers.settings import BUILT_IN_MODEL, ROLE_TYPES, ModelSettings, ModelType
 from wenyuan.providers.settings import Role as Role
 from wenyuan.runtime.model_file import add_model, remove_model, set_roles
@@ -165,9 +166,12 @@ class ModelRegistry:
             complete = {"model": "", **with_preset(values)}
             if not complete.get("protocol"):
                 raise ValueError("a preset, or protocol and base_url, must be given")
-            return ModelSettings(name=name, **complete)
+            settings = ModelSettings(name=name, **complete)
+            if settings.base_url and (fault := address_fault(settings.base_url)):
+                raise ValueError(f"base_url cannot be used: {fault}")
         except (TypeError, ValueError) as error:
             raise ConfigurationInvalid(setting=f"models.{name}", source="what was given", reason=str(error)) from error
+        return settings
 
     def _roles_for(self, name: str, settings: ModelSettings, roles: Sequence[Role] | None) -> dict[Role, str]:
         if roles is not None:

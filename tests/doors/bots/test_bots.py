@@ -177,6 +177,7 @@ REFUSED: list[Callable[[WeComSimulator], httpx2.Response]] = [
     lambda wecom: httpx2.get(wecom.url),
     lambda wecom: httpx2.post(wecom.url, content=b"["),
     lambda wecom: httpx2.post(wecom.url, json=[]),
+    lambda wecom: httpx2.post(wecom.url, content=b'{"encrypt": "\\ud800"}'),
 ]
 
 

@@ -166,6 +166,8 @@ def test_pages_of_other_sites_are_refused(server: Server) -> None:
     path = "/knowledge-bases/default/documents/upload"
     foreign = server.client.post(path, headers={"Origin": "https://evil.example"}, **upload)  # type: ignore[arg-type]
     assert (foreign.status_code, foreign.json()["code"]) == (403, "origin-refused")
+    senseless = server.client.get("/models", headers={"Origin": "http://["})
+    assert (senseless.status_code, senseless.json()["code"]) == (403, "origin-refused")
     assert server.client.get("/models", headers={"Sec-Fetch-Site": "cross-site"}).status_code == 403
     own = server.client.get("/models", headers={"Origin": server.url, "Sec-Fetch-Site": "same-origin"})
     assert own.status_code == 200

@@ -64,6 +64,8 @@ def test_the_providers_that_are_known_are_listed(server: Server) -> None:
         {"preset": "deepseek", "key": "env:AWS_SECRET_ACCESS_KEY"},
         {"preset": "openai", "types": ["chat"], "key": "env:OPENAI_API_KEY", "base_url": "http://evil.example/v1"},
         {"preset": "deepseek", "key": "env:OPENAI_API_KEY"},
+        # It may hold the password of a database.
+        {"preset": "deepseek", "key": "env:WENYUAN_LIBRARY"},
         {"preset": "deepseek", "key": "keyring:login/me"},
         {"preset": "deepseek", "key": "sk-secret-4711"},
     ],
@@ -86,7 +88,14 @@ def test_what_was_set_aside_for_it_may_be_named(server: Server, key: str) -> Non
 
 
 @pytest.mark.parametrize(
-    "body", [{"name": "x", "types": ["video"]}, {"name": "x", "colour": "red"}, {"name": "x", "dimensions": 0}, {}]
+    "body",
+    [
+        {"name": "x", "types": ["video"]},
+        {"name": "x", "colour": "red"},
+        {"name": "x", "dimensions": 0},
+        {"name": "x", "types": ["chat"], "protocol": "anthropic", "model": "m", "base_url": "http://me:secret@h/v1"},
+        {},
+    ],
 )
 def test_a_body_that_is_not_as_it_must_be_is_refused(server: Server, body: dict[str, object]) -> None:
     assert server.client.post("/models", json=body).status_code == 422

@@ -38,6 +38,12 @@ def test_a_text_fills_its_tokens_and_no_more(pieces: list[str], most: int) -> No
         assert cutting.text == text
 
 
+def test_a_text_far_too_long_is_looked_at_once() -> None:
+    cutting = Cutting([], 1)
+    assert cutting.feed("水" * 300_000) == "水"
+    assert (cutting.feed("水"), cutting.reason) == ("", "length")
+
+
 def cited(number: int, name: str, *headings: str) -> Citation:
     return Citation(number, "c", "d", "r", name, name, Anchor("page", 3, 3), headings, "", 0, 0)
 

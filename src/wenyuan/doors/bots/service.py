@@ -5,12 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 
+from wenyuan.doors.bots.bot import Bot
 from wenyuan.doors.bots.dingtalk import DingTalk
 from wenyuan.doors.bots.feishu import Feishu
 from wenyuan.doors.bots.port import Delivery as Delivery
 from wenyuan.doors.bots.port import Platform
 from wenyuan.doors.bots.port import Reply as Reply
-from wenyuan.doors.bots.bot import Bot
 from wenyuan.doors.bots.wecom import WeCom
 from wenyuan.runtime.bots import BotKeys, BotPlatform, BotSettings, bot_keys, bot_settings
 from wenyuan.runtime.library import Library

@@ -14,7 +14,7 @@ from wenyuan.doors.cli.places import citation_label
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.doors.cli.sessions import SessionOption, show_attachments
-from wenyuan.errors import WenyuanError
+from wenyuan.errors import PathNotFound, WenyuanError
 
 if TYPE_CHECKING:
     from wenyuan.runtime.library import Library
@@ -150,6 +150,9 @@ class _Talk:
 
     def _files(self, words: list[str]) -> None:
         sessions, session = self._library.sessions, self._session
+        for path in (Path(word).expanduser() for word in words):
+            if not path.exists():
+                raise PathNotFound(path=str(path))
         received = sessions.attach(self._id, *map(Path, words)) if words else []
         if received:
             with Watching(session) as watch:

@@ -25,7 +25,7 @@ class AnswerTurn:
         self._save_seconds = save_seconds
         self._saved_at = clock()
         self._session_id = ""
-        self._text = ""
+        self._text = self._saved = ""
         self.number: int | None = None
         """The number of the answer's turn; None where nothing is kept."""
         self.is_finished = False
@@ -58,7 +58,12 @@ class AnswerTurn:
     def say(self, piece: str) -> None:
         """Add to the answer."""
         self._text += piece
-        if self.number is not None and self._clock() - self._saved_at >= self._save_seconds:
+        self.save_if_due()
+
+    def save_if_due(self) -> None:
+        """Save what was said since the last time, if that is long ago; to be called also while nothing comes."""
+        is_due = self._clock() - self._saved_at >= self._save_seconds
+        if is_due and self.number is not None and self._text != self._saved:
             self.save()
 
     def begin_anew(self) -> None:
@@ -67,7 +72,7 @@ class AnswerTurn:
 
     def save(self) -> None:
         """Save what was said so far."""
-        self._saved_at = self._clock()
+        self._saved_at, self._saved = self._clock(), self._text
         if self.number is None:
             return
         try:

@@ -12,7 +12,6 @@ from wenyuan.parsers.word.legacy_file import WordFile
 from wenyuan.parsers.word.legacy_properties import LIST, LIST_LEVEL, OUTLINE, modifiers
 
 _PARAGRAPH_STYLE = 1
-_NO_STYLE = 0xFFF
 _DEEPEST_BASE = 50
 _BODY_TEXT = 9
 _TITLE, _CAPTION = 62, 34
