@@ -72,7 +72,8 @@ class AnswerSettings:
 
     What it has said is saved every `save_seconds`. So many answers may be `running` in a server; one whose client is
     gone is stopped after `resume_seconds`, and its events are kept for `kept_seconds`, to be taken up again. With
-    `model_titles` the model of the role `task` gives a session its title, else that is made of the first question.
+    `model_titles` the model of the role `task` gives a session its title, else that is made of the first question; with
+    `model_routing` it says what a message wants, where no rule knows.
     """
 
     seconds: float = 180.0
@@ -84,6 +85,7 @@ class AnswerSettings:
     resume_seconds: float = 10.0
     kept_seconds: float = 300.0
     model_titles: bool = False
+    model_routing: bool = False
 
 
 @dataclass(frozen=True, slots=True)

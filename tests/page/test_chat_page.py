@@ -138,6 +138,18 @@ def test_a_reload_in_the_middle_goes_on_and_a_stop_keeps_what_was_said(page: Pag
     expect(page.get_by_role("article").first).to_contain_text("一二三四五六七八九十 屏幕")
 
 
+def test_a_slow_network_only_takes_longer(server: Server, browser: Browser, model: ChatServer) -> None:
+    model.replies[:] = [ANSWER]
+    with page_of(browser, server.url) as page:
+        network = page.context.new_cdp_session(page)
+        slow = {"offline": False, "latency": 400, "downloadThroughput": 40_000, "uploadThroughput": 20_000}
+        network.send("Network.emulateNetworkConditions", slow)
+        open_chat(page)
+        ask(page, QUESTION)
+        answered(page)
+        expect(page.get_by_role("article").last.locator("strong")).to_have_text("PPR-9087")
+
+
 def test_a_question_is_changed_and_asked_again(page: Page, server: Server) -> None:
     open_chat(page)
     ask(page, QUESTION)

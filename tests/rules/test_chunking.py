@@ -188,6 +188,14 @@ def test_table_rows_carry_their_header_unless_they_show_it() -> None:
         assert chunk.text.split("\n") == cited
 
 
+def test_the_header_of_thousands_of_columns_is_not_repeated_whole() -> None:
+    header = "| " + " | ".join(f"column {n}" for n in range(5_000)) + " |"
+    rows = ["| " + " | ".join(f"{row}" for _ in range(5_000)) + " |" for row in range(3)]
+    chunks = list(chunk_blocks([_block("\n".join(rows), 5, "table", (), context=header)], ChunkingConfig(800)))
+    assert len(chunks) > 50
+    assert {chunk.context for chunk in chunks} == {header[:2_000]}
+
+
 def test_code_keeps_its_indentation() -> None:
     lines = [f"    line_{n} = {n}" for n in range(50)]
     chunks = list(chunk_blocks([_block("\n".join(lines), kind="code")], ChunkingConfig(100)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -369,3 +370,27 @@ def test_an_agent_that_is_bound_to_nothing_observes_that_and_no_more(talking: Ta
     assert talking.server.requests == []
     fixed = message_of(talking.library.converse(QUESTION, kb=[]))
     assert (fixed["finish_reason"], talking.server.requests) == ("fixed-reply", [])
+
+
+@pytest.mark.parametrize(
+    ("said", "route", "reason", "degraded"),
+    [
+        (Reply("chat"), "chat", "judged", ()),
+        (Reply("I would say: knowledge, or chat."), "knowledge", "default", ()),
+        (Reply(status=401, body=b"{}"), "knowledge", "default", ("route: provider-refused",)),
+    ],
+    ids=["one route", "two routes", "a refusal"],
+)
+def test_where_no_rule_knows_a_model_says_what_a_message_wants(
+    tmp_path: Path, said: Reply, route: str, reason: str, degraded: tuple[str, ...]
+) -> None:
+    with conversing(tmp_path, "[answer]\nrounds = 0\nseconds = 10\nmodel_routing = true\n") as talking:
+        talking.script(said, Reply("好的。"))
+        steps = told(talking.library.converse("给我唱首歌吧"))
+        (decision,) = steps["router.decision"]
+        assert (decision["route"], decision["reason"]) == (route, reason)
+        assert steps["assistant.message"][0]["degraded"] == degraded
+        # What a rule knows is asked of nobody.
+        talking.script(Reply("你好！"))
+        assert told(talking.library.converse("你好"))["router.decision"][0]["reason"] == "greeting"
+        assert len(talking.server.requests) == 1

@@ -16,6 +16,7 @@ from wenyuan.flows.conversation.asking import Asking, Conversation, Conversing, 
 from wenyuan.flows.conversation.context import messages_for, transcript
 from wenyuan.flows.conversation.generate import Lookups, Written, generate
 from wenyuan.flows.conversation.history import Past, past_of_messages, past_of_session
+from wenyuan.flows.conversation.judging import judge_for
 from wenyuan.flows.conversation.keeping import entitle, kept
 from wenyuan.flows.conversation.model_calls import ModelCalls
 from wenyuan.flows.conversation.reply import Body, checked
@@ -123,7 +124,7 @@ def _route(conversation: Conversation, past: Past) -> Intent:
         intent = decide_intent(asked.question, past.texts, "knowledge", has_documents)
         reason = {"auto": "documents", "knowledge": "preferred", "chat": "no-generation-model"}[asked.prefer]
         return intent if intent.route == "clarify" else Intent("knowledge", reason)
-    return decide_intent(asked.question, past.texts, asked.prefer, has_documents)
+    return decide_intent(asked.question, past.texts, asked.prefer, has_documents, judge_for(conversation))
 
 
 def _retrieve(conversation: Conversation, past: Past) -> Generator[Step, None, SearchResult]:

@@ -16,7 +16,7 @@ from typing import Literal
 
 from wenyuan.errors import PromptInvalid
 
-PromptName = Literal["answer-tools", "answer-action", "question", "rewrite", "title", "compaction", "clarify", "chat"]
+PromptName = Literal["answer-tools", "answer-action", "question", "rewrite", "title", "compaction", "route", "chat"]
 PromptLanguage = Literal["en", "zh"]
 
 PLACEHOLDERS: Mapping[PromptName, frozenset[str]] = {
@@ -26,7 +26,7 @@ PLACEHOLDERS: Mapping[PromptName, frozenset[str]] = {
     "rewrite": frozenset(("history", "question")),
     "title": frozenset(("question", "answer")),
     "compaction": frozenset(("history", "summary")),
-    "clarify": frozenset(("question", "persona")),
+    "route": frozenset(("history", "question", "knowledge_bases")),
     "chat": frozenset(("persona", "scenario", "knowledge_bases", "today")),
 }
 """What each prompt may name; `question`, `documents` and `history` must be named where they are listed."""

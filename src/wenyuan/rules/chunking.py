@@ -24,6 +24,8 @@ _CUT_AT_LINES = frozenset({"table", "list", "code"})
 # What has columns or boxes; the text formats are spared the look.
 _WITH_EXTENT = frozenset({"cells", "page", "slide"})
 _MOST_BOXES = 32
+# A table of thousands of columns has a header as long as a chapter, which each of its passages would repeat.
+_LONGEST_CONTEXT = 2_000
 
 
 class Fed(NamedTuple):
@@ -233,6 +235,7 @@ class Chunker:
         context = opening.source.block.context
         if context and text.startswith(context):
             context = ""
+        context = context[:_LONGEST_CONTEXT]
         self._ready.append(Chunk(self._seq, text, start, end, anchor, _heading_path(pieces), context))
         self._seq += 1
         self._emitted, self._emitted_start = pieces, start

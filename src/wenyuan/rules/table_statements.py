@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Literal
 
 from wenyuan.rules.table_arithmetic import FigureRefused, shown
@@ -11,6 +13,7 @@ from wenyuan.types import CellValue, TableCondition, TableFinding, TableQuery, T
 Language = Literal["zh", "en"]
 
 _MOST_NAMED = 12
+_LONG_FRACTION = re.compile(r"[1-9]\d*\.\d{5,}")
 _FIGURES: dict[Language, dict[str, str]] = {
     "en": {"sum": "sum", "average": "average", "min": "smallest value", "max": "largest value"},
     "zh": {"sum": "总和", "average": "平均值", "min": "最小值", "max": "最大值"},
@@ -267,6 +270,8 @@ def _value(value: CellValue, is_rounded: bool, language: Language) -> str:
     text = shown(value)
     if not is_rounded or not text:
         return text
+    # It is rounded anyway: four decimals are read, twelve digits are not.
+    text = _LONG_FRACTION.sub(lambda number: str(round(Decimal(number.group()), 4)), text)
     return f"约 {text}" if language == "zh" else f"about {text}"
 
 

@@ -62,6 +62,7 @@ class Conversations:
                 history_turns=limits.history_turns,
                 save_seconds=limits.save_seconds,
                 has_model_titles=limits.model_titles,
+                has_model_routing=limits.model_routing,
             ),
         )
 

@@ -162,16 +162,12 @@ def _closed_up(part: Part) -> Part:
 
 
 def _show_answer(session: Session, answer: Answer) -> None:
-    say, out = session.say, session.out
+    out = session.out
     out.line((answer.text, "" if answer.citations else "bold yellow"))
     out.line("")
     show_citations(session, answer.citations)
     show_faults(session, answer.text, answer.support, answer.invented)
-    if answer.model:
-        out.line((say("answer.model", model=answer.model), "dim"))
-    said_by_a_model = "answer.likely" if answer.grounded == "likely" else "answer.unlikely"
-    grounded = said_by_a_model if answer.model else f"grounded.{answer.grounded}"
-    out.line((say(grounded), "green" if answer.grounded == "likely" else "yellow"))
+    show_grounds(session, answer.grounded, answer.model)
     show_degraded(session, answer.search.degraded)
     _show_trace(session, answer.search)
 
@@ -182,6 +178,15 @@ def show_citations(session: Session, citations: Sequence[Citation]) -> None:
         _show_citation(session, citation)
     if citations:
         session.out.line("")
+
+
+def show_grounds(session: Session, grounded: str, model: str) -> None:
+    """Which model wrote an answer, if one did, and whether it rests on the documents."""
+    say, out = session.say, session.out
+    if model:
+        out.line((say("answer.model", model=model), "dim"))
+    said_by_a_model = "answer.likely" if grounded == "likely" else "answer.unlikely"
+    out.line((say(said_by_a_model if model else f"grounded.{grounded}"), "green" if grounded == "likely" else "yellow"))
 
 
 def show_faults(session: Session, text: str, support: Sequence[SentenceSupport], invented: Sequence[str]) -> None:

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wenyuan.doors.cli.asking import show_citations, show_degraded, show_faults
+from wenyuan.doors.cli.asking import show_citations, show_degraded, show_faults, show_grounds
 from wenyuan.doors.cli.output import one_line
 from wenyuan.doors.cli.places import citation_label
 from wenyuan.doors.cli.progress import Watching
@@ -141,6 +141,8 @@ class _Talk:
         out.line("\n")
         show_citations(session, message["citations"])
         show_faults(session, message["text"], message["support"], message["invented"])
+        if message["citations"] or message["sources"]:
+            show_grounds(session, message["grounded"], message["model"])
         for one in message["unread"]:
             unread = session.say("sessions.unread", name=one_line(one.name), why=one.why)
             out.line((session.say("note"), "bold yellow"), unread)

@@ -27,6 +27,7 @@ class AnswerLimits:
     history_turns: int
     save_seconds: float
     has_model_titles: bool = False
+    has_model_routing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
