@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 from numpy.typing import NDArray
@@ -107,6 +108,8 @@ def _small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 TestTables = Tables.TestCase
+# Each example is some fifty steps.
+TestTables.settings = settings(settings.default, max_examples=20)
 
 
 def test_sketches_tell_what_is_clearly_above_and_below_zero() -> None:
