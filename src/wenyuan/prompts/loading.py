@@ -127,7 +127,7 @@ def parse_prompt(name: PromptName, language: PromptLanguage, content: str, sourc
     if unknown := sorted(named - known):
         names = ", ".join(f"{{{one}}}" for one in unknown)
         raise PromptInvalid(path=source, reason=f"it names {names}; there are {', '.join(sorted(known))}")
-    if missing := sorted((known & _REQUIRED) - named - ({"question"} if name == "clarify" else set())):
+    if missing := sorted((known & _REQUIRED) - named):
         raise PromptInvalid(path=source, reason=f"{', '.join(f'{{{one}}}' for one in missing)} is missing in it")
     if not text.strip():
         raise PromptInvalid(path=source, reason="it has no text")
