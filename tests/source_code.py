@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
@@ -58,10 +59,11 @@ def parse(path: str, source: str) -> Module:
     return Module(path, parts, is_package, ast.parse(source, path), source.count("\n"))
 
 
-def read_modules(root: Path = PACKAGE) -> list[Module]:
-    """Every module under `root`, its paths relative to it."""
+@cache
+def read_modules(root: Path = PACKAGE) -> tuple[Module, ...]:
+    """Every module under `root`, its paths relative to it; parsed once, as each rule looks at all of them."""
     files = sorted(root.rglob("*.py"))
-    return [parse(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")) for file in files]
+    return tuple(parse(file.relative_to(root).as_posix(), file.read_text(encoding="utf-8")) for file in files)
 
 
 def synthetic_modules(files: Mapping[str, str]) -> list[Module]:

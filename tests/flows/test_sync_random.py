@@ -155,4 +155,4 @@ class FolderMachine(RuleBasedStateMachine):
 
 
 TestFolder = FolderMachine.TestCase
-TestFolder.settings = settings(max_examples=12, stateful_step_count=25, deadline=None)
+TestFolder.settings = settings(max_examples=8, stateful_step_count=25, deadline=None)

@@ -239,7 +239,7 @@ _TOKENS = st.lists(st.sampled_from(_WORDS), min_size=1, max_size=4, unique=True)
 _PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-@settings(max_examples=25, phases=_PHASES)
+@settings(max_examples=15, phases=_PHASES)
 @given(history=_HISTORY, tokens=_TOKENS, excluded=_TOKENS | st.just([]), seed=_SEED)
 def test_both_answer_alike(
     both: list[LibraryBuilder], history: list[Any], tokens: list[str], excluded: list[str], seed: int
