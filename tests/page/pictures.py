@@ -43,6 +43,8 @@ SCREENS = (
     Screen("pages-zh-light", "zh-CN", False, DESKTOP, ON_SHEET, 2, "四月十四号的会议定了什么？"),
     Screen("pages-zh-dark", "zh-CN", True, DESKTOP, ON_SHEET, 2, "四月十四号的会议定了什么？"),
     Screen("phone-en", "en-GB", False, PHONE, PHONE_ON_SHEET, 4, "What was decided on 14 April?"),
+    Screen("phone-en-dark", "en-GB", True, PHONE, PHONE_ON_SHEET, 4, "What was decided on 14 April?"),
+    Screen("phone-zh", "zh-CN", False, PHONE, PHONE_ON_SHEET, 4, "四月十四号的会议定了什么？"),
     Screen("phone-zh-dark", "zh-CN", True, PHONE, PHONE_ON_SHEET, 4, "四月十四号的会议定了什么？"),
 )
 
