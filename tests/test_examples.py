@@ -65,6 +65,12 @@ def test_what_is_not_there_is_not_answered(library: Library, question: dict[str,
     assert answer.finish_reason == "fallback"
 
 
+def test_an_english_question_is_answered_from_a_chinese_file(library: Library) -> None:
+    answer = library.ask("How long may a new father stay at home after his baby is born?")
+    assert answer.finish_reason == "extractive"
+    assert "十五天" in answer.text
+
+
 def test_citations_open_the_lines_they_quote(library: Library) -> None:
     for question in WITH_AN_ANSWER:
         for citation in library.ask(question["ask"]).citations:

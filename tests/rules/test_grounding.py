@@ -24,6 +24,14 @@ def test_a_passage_that_stands_out_is_likely_to_answer() -> None:
     assert estimate(SOURCE, (), "none").verdict == "likely"
 
 
+def test_a_passage_in_another_language_is_held_to_less_for_no_word_can_speak_for_it() -> None:
+    others = [evidence(0.1, 0.27, key) for key in range(2, 12)]
+    across, within = (estimate([evidence(words, 0.42), *others], (), "none") for words in (0.0, 0.02))
+    assert across.verdict == "likely"
+    assert within.verdict == "unlikely"
+    assert 0.5 <= across.value <= within.value < LIKELY
+
+
 def test_what_all_passages_share_answers_nothing() -> None:
     assert estimate(NO_SOURCE, (), "none").verdict == "unlikely"
 

@@ -11,6 +11,10 @@ from wenyuan.types import Exactness, Grounding
 LIKELY = 0.7
 """An estimate from here on counts as likely: an answer that is none costs more than one that is held back."""
 
+_LIKELY_ACROSS = 0.5
+"""The same where the nearest passage shares no word with the question, so that words can say nothing for it."""
+
+_NO_WORD = 0.01
 _MISSING_CEILING = 0.1
 _EXACT_FLOOR: Mapping[Exactness, float] = {"about": 0.9, "mentions": LIKELY, "none": 0.0}
 _CONSIDERED = 5
@@ -29,7 +33,14 @@ def estimate(ordered: Sequence[Evidence], missing: Sequence[str], exactness: Exa
     value = max(_probability(ordered), _EXACT_FLOOR[exactness])
     if missing:
         value = min(value, _MISSING_CEILING)
-    return Grounding(round(value, 3), "likely" if value >= LIKELY else "unlikely", tuple(missing))
+    least = _LIKELY_ACROSS if _shares_no_word(ordered) else LIKELY
+    return Grounding(round(value, 3), "likely" if value >= least else "unlikely", tuple(missing))
+
+
+def _shares_no_word(ordered: Sequence[Evidence]) -> bool:
+    """Whether what is nearest in meaning says the question in wholly other words, as a passage in another language."""
+    near = [one for one in ordered if one.similarity is not None]
+    return bool(near) and max(near, key=lambda one: one.similarity or 0.0).words < _NO_WORD
 
 
 def refined(grounding: Grounding, *, is_missing: bool, is_denied: bool) -> Grounding:
