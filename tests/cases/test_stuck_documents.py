@@ -9,14 +9,14 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import wenyuan as wy
 from tests.cases.shelves import SETTINGS, TODAY
+from tests.waiting import until
 from wenyuan.errors import LibraryLocked
 from wenyuan.flows import prepare, stage
 from wenyuan.runtime.library import Library
@@ -91,13 +91,6 @@ class Elsewhere:
             self._process.communicate()
 
 
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not is_so():
-        assert time.monotonic() < deadline, "it did not come to that"
-        time.sleep(0.01)
-
-
 def is_being_read(library: Library) -> bool:
     """Whether a worker is in the middle of the one document there is, with something of it staged."""
     with library._database.read() as tx:
@@ -115,7 +108,7 @@ def is_whole(library: Library) -> bool:
 def test_a_document_whose_worker_is_killed_is_taken_up_again(library: Library, tmp_path: Path, long: Path) -> None:
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        wait_until(lambda: is_being_read(library))
+        until(lambda: is_being_read(library))
         worker.send(signal.SIGKILL)
         worker.end()
     assert library.search("PPR-0").hits == ()
@@ -128,9 +121,9 @@ def test_a_document_whose_worker_is_killed_is_taken_up_again(library: Library, t
 def test_a_document_whose_worker_never_returns_is_taken_over(library: Library, tmp_path: Path, long: Path) -> None:
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        wait_until(lambda: is_being_read(library))
+        until(lambda: is_being_read(library))
         worker.stop(library)
-        wait_until(lambda: library.drain() > 0)
+        until(lambda: library.drain() > 0)
         assert is_whole(library)
         published = library.documents.show(str(long)).latest
         # What wakes up finds that its job is another's now, and changes nothing.
@@ -170,19 +163,19 @@ def test_what_is_in_the_hands_of_a_worker_that_never_returns_is_let_go_at_once(
 ) -> None:
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        wait_until(lambda: is_being_read(library))
+        until(lambda: is_being_read(library))
         worker.stop(library)
         if what == "delete":
             library.documents.delete(str(long))
             assert library.documents.list() == []
         else:
             library.documents.cancel(str(long))
-            wait_until(lambda: library.drain() > 0)
+            until(lambda: library.drain() > 0)
             assert library.documents.show(str(long)).latest.state == "cancelled"
         assert library.search("PPR-0").hits == ()
         worker.send(signal.SIGCONT)
         assert worker.end() == 0
-    wait_until(lambda: library.drain() >= 0 and library.jobs.list(only_live=True) == [])
+    until(lambda: library.drain() >= 0 and library.jobs.list(only_live=True) == [])
     assert library.search("PPR-0").hits == ()
     assert library.check() == []
     if what == "cancel":
@@ -198,7 +191,7 @@ def test_a_document_that_was_being_updated_is_found_as_before(library: Library, 
     long.write_bytes(content)
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        wait_until(lambda: is_being_read(library))
+        until(lambda: is_being_read(library))
         worker.stop(library)
         assert library.search("PPR-88888").hits
         library.documents.cancel(str(long))

@@ -15,7 +15,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.doors.http.running import until
+from tests.waiting import until
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to-serve.md"
 ADDRESS = "http://127.0.0.1:8420"

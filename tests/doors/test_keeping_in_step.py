@@ -8,14 +8,14 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.program import run_here
+from tests.waiting import until
 from tests.web_server import Answer, WebServer
 from wenyuan.runtime.library import Library
 from wenyuan.runtime.opening import open_library
@@ -47,14 +47,6 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return tmp_path / "library"
-
-
-def eventually(holds: Callable[[], bool], process: subprocess.Popen[Any] | None = None) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not holds():
-        assert time.monotonic() < deadline, "this never came to hold"
-        assert process is None or process.poll() is None, process.communicate() if process else ""
-        time.sleep(0.05)
 
 
 @contextmanager
@@ -165,24 +157,24 @@ def test_what_happens_in_a_watched_folder_happens_in_the_library(home: Path, fol
         (folder / "4913~").write_text("quince paste")
         (folder / "4913~").rename(folder / "quince.txt")
         (folder / ".quince.txt.swp").unlink()
-        eventually(lambda: texts(library).get("plum.txt") == "plum tart", process)
-        eventually(lambda: texts(library)["quince.txt"] == "quince paste", process)
+        until(lambda: texts(library).get("plum.txt") == "plum tart", process=process)
+        until(lambda: texts(library)["quince.txt"] == "quince paste", process=process)
 
         # A folder is renamed; the document in it stays the same one.
         (folder / "sub").rename(folder / "moved")
-        eventually(lambda: library.documents.show(pear).document.source == f"{folder}/moved/pear.txt", process)
+        until(lambda: library.documents.show(pear).document.source == f"{folder}/moved/pear.txt", process=process)
 
         # Deleted and made again, and deleted for good.
         (folder / "plum.txt").unlink()
         (folder / "plum.txt").write_text("plum jam")
         (folder / "quince.txt").unlink()
-        eventually(lambda: texts(library) == {"pear.txt": "pear cheese", "plum.txt": "plum jam"}, process)
+        until(lambda: texts(library) == {"pear.txt": "pear cheese", "plum.txt": "plum jam"}, process=process)
 
         # Many at once, in new folders.
         for number in range(300):
             (folder / f"d{number % 7}").mkdir(exist_ok=True)
             (folder / f"d{number % 7}" / f"{number}.txt").write_text(f"number {number}")
-        eventually(lambda: len(texts(library)) == 302, process)
+        until(lambda: len(texts(library)) == 302, process=process)
         assert library.documents.show(pear).document.id == pear
 
         process.send_signal(signal.SIGINT)
@@ -201,16 +193,16 @@ def test_a_file_that_is_being_written_is_taken_when_it_is_whole(home: Path, fold
                 file.write(f"line {number}\n")
                 file.flush()
                 time.sleep(0.02)
-        eventually(lambda: "line 39" in texts(library).get("growing.txt", ""), process)
+        until(lambda: "line 39" in texts(library).get("growing.txt", ""), process=process)
         assert library.documents.find("growing.txt").latest.number == 1
 
 
 def test_a_running_worker_follows_the_folders_that_are_watched(home: Path, folder: Path) -> None:
     assert run(home, "sources", "add", folder, "--watch", "--no-wait").returncode == 0
     with open_library(home, environment=ENVIRONMENT) as library, running(home, "worker") as process:
-        eventually(lambda: set(texts(library)) == {"quince.txt", "pear.txt"}, process)
+        until(lambda: set(texts(library)) == {"quince.txt", "pear.txt"}, process=process)
         (folder / "quince.txt").write_text("quince paste")
-        eventually(lambda: texts(library)["quince.txt"] == "quince paste", process)
+        until(lambda: texts(library)["quince.txt"] == "quince paste", process=process)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=_PATIENCE_SECONDS)
         assert process.returncode == 130
@@ -224,7 +216,7 @@ def test_a_watch_that_only_brings_in_leaves_the_reading_to_another_process(home:
         running(home, "worker") as worker,
     ):
         (folder / "plum.txt").write_text("plum tart")
-        eventually(lambda: "plum.txt" in texts(library), watch)
+        until(lambda: "plum.txt" in texts(library), process=watch)
         assert worker.poll() is None
 
 
@@ -234,12 +226,12 @@ def test_a_folder_that_comes_back_is_followed_again(home: Path, folder: Path) ->
         assert process.stdout is not None
         process.stdout.readline()
         folder.rename(folder.with_name("unmounted"))
-        eventually(lambda: library.sources.show(str(folder)).source.problem is not None, process)
+        until(lambda: library.sources.show(str(folder)).source.problem is not None, process=process)
         assert len(texts(library)) == 2
         folder.with_name("unmounted").rename(folder)
-        eventually(lambda: library.sources.show(str(folder)).source.problem is None, process)
+        until(lambda: library.sources.show(str(folder)).source.problem is None, process=process)
         (folder / "plum.txt").write_text("plum tart")
-        eventually(lambda: "plum.txt" in texts(library), process)
+        until(lambda: "plum.txt" in texts(library), process=process)
 
 
 def test_where_the_limit_of_watches_is_reached_the_folder_is_looked_through(home: Path, folder: Path) -> None:
@@ -260,6 +252,6 @@ def test_where_the_limit_of_watches_is_reached_the_folder_is_looked_through(home
             found = library.sources.show(str(folder)).source.problem
             return found.code if found is not None else ""
 
-        eventually(lambda: problem() == "watch-limit-reached", process)
+        until(lambda: problem() == "watch-limit-reached", process=process)
         (folder / "sub" / "plum.txt").write_text("plum tart")
-        eventually(lambda: "plum.txt" in texts(library), process)
+        until(lambda: "plum.txt" in texts(library), process=process)

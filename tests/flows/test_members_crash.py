@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import wenyuan as wy
 from tests.archive_files import written, zip_of
 from tests.embedding_server import serving
+from tests.waiting import until
 from wenyuan.runtime.library import Library
 
 _WORK = """
@@ -42,13 +42,6 @@ def worker(home: Path) -> Iterator[subprocess.Popen[str]]:
 def count(library: Library, table: str) -> int:
     with library._database.read() as tx:
         return int(tx.all(f"SELECT count(*) FROM {table}")[0][0])
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "the worker gets nowhere"
-        time.sleep(0.001)
 
 
 def archive(folder: Path, number: int, version: int) -> Path:
@@ -99,5 +92,5 @@ def test_kills_at_every_stage_lose_and_double_nothing(tmp_path: Path) -> None:
                 library.add(*(archive(folder, number, version) for number in range(_ARCHIVES)), wait=False)
                 for kept, made in ((40, 0), (40, 1), (40, 45)):
                     with worker(home):
-                        wait_until(partial(has_got_so_far, library, kept, made))
+                        until(partial(has_got_so_far, library, kept, made), glance_seconds=0.001)
                 assert_whole(library, version)

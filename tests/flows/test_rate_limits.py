@@ -20,6 +20,7 @@ import pytest
 
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
+from tests.waiting import until
 from wenyuan.rules.pacing import bucket_of_requests
 from wenyuan.runtime.library import Library
 from wenyuan.store import queue
@@ -29,13 +30,6 @@ _PATIENCE_SECONDS = 120.0
 _WORK = "import sys, wenyuan as wy\nwith wy.open(sys.argv[1], create=False) as library: library.{}()"
 
 Answer = tuple[int, dict[str, str], bytes] | None
-
-
-def until(condition: Callable[[], object]) -> None:
-    deadline = time.monotonic() + _PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it never came about"
-        time.sleep(0.01)
 
 
 @contextmanager

@@ -15,8 +15,9 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 import wenyuan as wy
-from tests.doors.http.running import Server, running, until
+from tests.doors.http.running import Server, running
 from tests.page.browsing import browsing, page_of
+from tests.waiting import until
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 _GAP, _COLOURS = 12, 128

@@ -17,8 +17,9 @@ from playwright.sync_api import Browser, expect
 
 import wenyuan as wy
 from tests.chat_server import Reply, chatting
-from tests.doors.http.running import MEETING, until
+from tests.doors.http.running import MEETING
 from tests.page.browsing import page_of
+from tests.waiting import until
 
 QUESTION = "屏幕改用什么？"
 SETTINGS = '[defaults]\nembedding_model = ""\n[answer]\nsave_seconds = 0.000001\n'

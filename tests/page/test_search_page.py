@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.doors.http.running import MEETING, Server
 from tests.page.test_accessibility import AXE, faults
@@ -116,6 +116,22 @@ def test_a_search_is_kept_as_a_case_and_a_run_tells_when_it_fails(
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_role("heading", name="Runs")).to_be_visible()
     expect(page.get_by_role("row")).to_have_count(2)
+
+
+def test_a_run_is_opened_though_an_older_answer_comes_late(
+    page: Page, server: Server, documents: dict[str, str]
+) -> None:
+    """What was asked for before the run was begun says that nothing runs, and must not hide it."""
+    case = {"question": CHINESE, "expect": [documents["周会.md"]]}
+    server.client.post("/evaluation/sets/late/cases", json=case).raise_for_status()
+    held: list[Route] = []
+    page.route("**/evaluation/running", lambda route: route.continue_() if held else held.append(route))
+    go(page, "evaluation")
+    card = page.get_by_role("listitem").filter(has=page.get_by_role("heading", name="late"))
+    with page.expect_response(lambda answer: answer.request.method == "POST"):
+        card.get_by_role("button", name="Run").click()
+    held[0].fulfill(json={"deed": None})
+    expect(page.get_by_role("region", name="This run").get_by_text("1 / 1")).to_be_visible()
 
 
 def test_what_was_asked_lately_is_opened_again(page: Page) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 import psutil
 import pytest
 
+from tests.waiting import until
 from wenyuan import errors
 from wenyuan.parsers import sandbox
 from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader, read_document
@@ -133,10 +134,7 @@ def is_running(process_id: int) -> bool:
 
 
 def wait_until_gone(process_id: int) -> None:
-    deadline = time.monotonic() + 10
-    while is_running(process_id):
-        assert time.monotonic() < deadline, f"process {process_id} lives on"
-        time.sleep(0.01)
+    until(lambda: not is_running(process_id), 10)
 
 
 def test_reads_a_file_with_its_facts(tmp_path: Path, reader: SandboxedReader) -> None:

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,6 +16,7 @@ import pytest
 import wenyuan as wy
 from tests.program import run_here
 from tests.reader_server import ReaderServer, reading_server, status
+from tests.waiting import until
 from tests.web_server import Answer, WebServer
 from wenyuan.errors import WorkerStopping
 from wenyuan.flows.prepared import Prepared
@@ -85,13 +85,6 @@ def text_of(library: Library) -> str:
 
 def left_behind(library: Library) -> list[str]:
     return [path.name for path in (library.path / "blobs" / "incoming").iterdir()]
-
-
-def until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _DEADLINE_SECONDS
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to pass"
-        time.sleep(0.02)
 
 
 def draining(library: Library) -> threading.Thread:

@@ -9,11 +9,11 @@ from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from wenyuan.providers.presets import PRESETS
+from wenyuan.types.key_references import KEY_KINDS
 
 BUILT_IN_MODEL = "built-in/multilingual-e5-small"
 """Name of the embedding model that needs neither a key nor a network."""
 
-KEY_KINDS = ("env:", "file:", "keyring:")
 
 ModelType = Literal["embedding", "chat", "rerank", "image"]
 MODEL_TYPES: Final[tuple[ModelType, ...]] = ("embedding", "chat", "rerank", "image")

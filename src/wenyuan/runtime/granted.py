@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from wenyuan.errors import JobNotFound, TraceNotFound
-from wenyuan.flows.conversation.asking import UnreadFile as UnreadFile
-from wenyuan.flows.conversation.model_calls import Usage as Usage
+from wenyuan.flows.conversation.reply import Reply as Reply
 from wenyuan.flows.conversation.steps import Prefer
 from wenyuan.flows.conversation.steps import Step as Step
 from wenyuan.flows.conversation.steps import StepName as StepName

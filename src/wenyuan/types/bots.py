@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Literal, get_args
 
+from wenyuan.types.key_references import KEY_KINDS
+
 BotPlatform = Literal["wecom", "feishu", "dingtalk"]
 
-_KINDS = ("env:", "file:", "keyring:")
 _REFERENCES = ("token", "aes_key", "app_secret")
 _NEEDED: Mapping[BotPlatform, tuple[str, ...]] = {
     "wecom": ("token", "aes_key"),
@@ -57,7 +58,7 @@ class BotSettings:
         if not self.knowledge_bases:
             raise ValueError("knowledge_bases must name at least one")
         for name in _REFERENCES:
-            if getattr(self, name) and not getattr(self, name).startswith(_KINDS):
+            if getattr(self, name) and not getattr(self, name).startswith(KEY_KINDS):
                 raise ValueError(
                     f"{name} must be a reference, env:NAME, file:PATH or keyring:SERVICE/NAME, never the key itself"
                 )

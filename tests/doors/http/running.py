@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import Any
 
 import httpx2
 
+from tests.waiting import until
 from wenyuan.doors.cli.errors_zh import in_chinese
 from wenyuan.doors.http.server import Serving, serve
 from wenyuan.runtime.library import Library
@@ -78,14 +78,6 @@ def running(library: Library, *, host: str = "127.0.0.1", port: int = 0, works: 
         thread.join(30)
         assert not thread.is_alive()
         assert failed == []
-
-
-def until(holds: Callable[[], bool], seconds: float = 60.0) -> None:
-    """Wait until something holds, and fail if it does not in time."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < deadline, "it does not come about"
-        time.sleep(0.01)
 
 
 @dataclass(frozen=True)

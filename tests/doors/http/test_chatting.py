@@ -11,7 +11,8 @@ import pytest
 
 import wenyuan as wy
 from tests.chat_server import ChatServer, Reply, chatting
-from tests.doors.http.running import MEETING, Event, Server, events_of, running, until
+from tests.doors.http.running import MEETING, Event, Server, events_of, running
+from tests.waiting import until
 
 QUESTION = "屏幕改用什么？"
 ANSWER = Reply("屏幕改用 PPR-9087 [1]。")

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.doors.http.running import MEETING, Server, until
+from tests.doors.http.running import MEETING, Server
+from tests.waiting import until
 
 
 def run(server: Server, name: str) -> Any:

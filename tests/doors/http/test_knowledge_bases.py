@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import wenyuan as wy
-from tests.doors.http.running import KEYWORD_ONLY, Server, events_of, running, until
+from tests.doors.http.running import KEYWORD_ONLY, Server, events_of, running
+from tests.waiting import until
 from wenyuan.errors import DiskFull
 
 PATH = "/knowledge-bases"

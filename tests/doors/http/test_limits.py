@@ -11,7 +11,8 @@ import httpx2
 import pytest
 
 import wenyuan as wy
-from tests.doors.http.running import KEYWORD_ONLY, Server, running, until
+from tests.doors.http.running import KEYWORD_ONLY, Server, running
+from tests.waiting import until
 from wenyuan.runtime.library import Library
 
 SMALL = {

@@ -18,8 +18,8 @@ import httpx2
 import pytest
 
 import wenyuan as wy
-from tests.doors.http.running import until
 from tests.embedding_server import EmbeddingServer, serving
+from tests.waiting import until
 
 _ROUNDS, _ADDED_A_ROUND = 2, 12
 PROGRAM = (sys.executable, "-m", "wenyuan.doors.cli")

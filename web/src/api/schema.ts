@@ -498,13 +498,6 @@ export interface components {
          * @description What a conversation came to, where it was not streamed.
          */
         ChatAnswer: {
-            /** Trace Id */
-            trace_id: string;
-            /**
-             * Route
-             * @enum {string}
-             */
-            route: "knowledge" | "chat" | "clarify";
             /** Text */
             text: string;
             /** Citations */
@@ -538,6 +531,13 @@ export interface components {
             turn: number | null;
             /** Sources */
             sources: components["schemas"]["Evidence"][];
+            /** Trace Id */
+            trace_id: string;
+            /**
+             * Route
+             * @enum {string}
+             */
+            route: "knowledge" | "chat" | "clarify";
             /** Explanation */
             explanation: string;
         };

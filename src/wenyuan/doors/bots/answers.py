@@ -61,7 +61,7 @@ class Answers:
             return self._answers.get(stream)
 
 
-class Conversations:
+class RecentMessages:
     """The last messages of each person in each conversation."""
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ import secrets
 import time
 from collections.abc import Callable, Iterator
 
-from wenyuan.doors.bots.answers import Answers, Conversations, GrowingAnswer
-from wenyuan.doors.bots.port import Asked, Delivery, Entered, Handshake, Platform, Refreshed, Reply
+from wenyuan.doors.bots.answers import Answers, GrowingAnswer, RecentMessages
+from wenyuan.doors.bots.port import Asked, Delivery, Entered, Fetching, Handshake, Platform, Refreshed, Reply, Sending
 from wenyuan.errors import AnswerInterrupted, ProviderError, RepeatTooEarly, WenyuanError
 from wenyuan.runtime.bots import BotSettings, granted_to_bot, known_delivery
 from wenyuan.runtime.footnotes import footnotes, written_in
@@ -43,7 +43,7 @@ class Bot:
         self._worded = worded
         self._is_stopping = is_stopping
         self._answers = Answers()
-        self._conversations = Conversations()
+        self._recent = RecentMessages()
 
     @property
     def answer_seconds(self) -> float:
@@ -58,8 +58,8 @@ class Bot:
                 return reply, None
             case Asked():
                 return self._asked(heard)
-            case Refreshed(stream):
-                return self._refreshed(stream), None
+            case Refreshed(stream) if isinstance(self._platform, Fetching):
+                return self._refreshed(self._platform, stream), None
             case Entered():
                 return self._platform.said(self._settings.welcome or " ".join(reversed(_WELCOME))), None
             case _:
@@ -72,6 +72,7 @@ class Bot:
 
     def _asked(self, asked: Asked) -> tuple[Reply, Work | None]:
         """A message that is delivered again is answered as it was: its answer is under way, or was given."""
+        platform = self._platform
         made: list[str] = []
 
         def make() -> str:
@@ -81,23 +82,23 @@ class Bot:
         try:
             stream = known_delivery(self._library, self._settings.name, asked.message, make)
         except RepeatTooEarly:
-            return self._platform.accepted(), None
+            return platform.accepted(), None
         if not made:
-            return (self._refreshed(stream) if self._platform.streams else self._platform.accepted()), None
+            return (self._refreshed(platform, stream) if isinstance(platform, Fetching) else platform.accepted()), None
         answering = _Answering(self, asked, self._answers.begin(stream, time.monotonic()))
-        if self._platform.streams:
-            return self._platform.shown(stream, "", is_whole=False), answering
-        return self._platform.accepted(), answering
+        if isinstance(platform, Fetching):
+            return platform.shown(stream, "", is_whole=False), answering
+        return platform.accepted(), answering
 
-    def _refreshed(self, stream: str) -> Reply:
+    def _refreshed(self, platform: Fetching, stream: str) -> Reply:
         answer = self._answers.find(stream)
         if answer is None:
             # The server was started anew meanwhile.
-            return self._platform.shown(stream, " ".join(reversed(_LOST)), is_whole=True)
-        if time.monotonic() - answer.begun > self._platform.answer_seconds:
+            return platform.shown(stream, " ".join(reversed(_LOST)), is_whole=True)
+        if time.monotonic() - answer.begun > platform.answer_seconds:
             answer.end(f"{answer.text}\n\n{' '.join(reversed(_TOO_LATE))}".strip())
         text, is_whole = answer.shown()
-        return self._platform.shown(stream, text, is_whole=is_whole)
+        return platform.shown(stream, text, is_whole=is_whole)
 
     def answer(self, asked: Asked, answer: GrowingAnswer) -> None:
         """Write an answer, and send it where it is not fetched."""
@@ -112,22 +113,22 @@ class Bot:
                 self.end(asked, answer, self.reason(asked, error))
 
     def _written(self, asked: Asked, answer: GrowingAnswer) -> str:
-        history = self._conversations.history(asked.conversation, asked.person)
+        history = self._recent.history(asked.conversation, asked.person)
         library = granted_to_bot(self._library, self._settings)
         bases = sorted(library.caller.knowledge_bases or ())
         try:
-            if not self._platform.streams:
-                message = library.conversations.answer_for_bot(asked.text, bases, history=history)
-            else:
+            if isinstance(self._platform, Fetching):
                 question = Question(asked.text, bases, history=history)
                 message = self._shown(library.chat(question, "auto", self._is_stopping), answer)
+            else:
+                message = library.conversations.answer_for_bot(asked.text, bases, history=history)
         except ProviderError:
             # A model that failed in the middle of what was shown; begun anew, it is answered without one if need be.
             message = library.conversations.answer_for_bot(asked.text, bases, history=history)
         text: str = message["text"] + footnotes(message["text"], message["citations"])
         if message["finish_reason"] == "stopped":
             return f"{text}\n\n{_in_language_of(asked, _LOST)}".strip()
-        self._conversations.add(asked.conversation, asked.person, asked.text, text)
+        self._recent.add(asked.conversation, asked.person, asked.text, text)
         return text
 
     def _shown(self, steps: Iterator[Step], answer: GrowingAnswer) -> JsonObject:
@@ -140,7 +141,7 @@ class Bot:
         raise AnswerInterrupted()
 
     def end(self, asked: Asked, answer: GrowingAnswer, text: str) -> None:
-        if answer.end(text) and not self._platform.streams:
+        if answer.end(text) and isinstance(self._platform, Sending):
             try:
                 self._platform.send(asked, text)
             except WenyuanError as error:

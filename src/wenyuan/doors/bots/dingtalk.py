@@ -23,7 +23,6 @@ _LONGEST_TITLE = 40
 
 
 class DingTalk:
-    streams = False
     answer_seconds = _ANSWER_SECONDS
 
     def __init__(self, settings: BotSettings, keys: BotKeys) -> None:
@@ -56,10 +55,6 @@ class DingTalk:
 
     def accepted(self) -> Reply:
         return Reply(b"{}")
-
-    def shown(self, stream: str, text: str, *, is_whole: bool) -> Reply:
-        del stream, text, is_whole
-        raise NotImplementedError("its answers are sent")
 
     def said(self, text: str) -> Reply:
         return Reply(json.dumps({"msgtype": "text", "text": {"content": text}}, ensure_ascii=False).encode())

@@ -30,7 +30,6 @@ _ENTERED = "im.chat.access_event.bot_p2p_chat_entered_v1"
 
 
 class Feishu:
-    streams = False
     answer_seconds = _ANSWER_SECONDS
 
     def __init__(self, settings: BotSettings, keys: BotKeys) -> None:
@@ -104,10 +103,6 @@ class Feishu:
 
     def accepted(self) -> Reply:
         return _json({})
-
-    def shown(self, stream: str, text: str, *, is_whole: bool) -> Reply:
-        del stream, text, is_whole
-        raise NotImplementedError("its answers are sent")
 
     def said(self, text: str) -> Reply:
         """Nothing can be said in the answer to a delivery."""

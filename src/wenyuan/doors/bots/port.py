@@ -1,10 +1,10 @@
-"""What the house asks of a chat platform. An adapter is one file that keeps `Platform`."""
+"""What the house asks of a chat platform. An adapter is one file that keeps `Fetching` or `Sending`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +69,7 @@ Heard = Handshake | Asked | Refreshed | Entered | Ignored
 
 
 class Platform(Protocol):
-    """Reads what a platform delivers, and speaks to it."""
-
-    @property
-    def streams(self) -> bool:
-        """Whether the platform fetches an answer piece by piece; else it is sent once, when it is whole."""
-        ...
+    """Reads what a platform delivers. What it is besides, `Fetching` or `Sending`, is how an answer reaches it."""
 
     @property
     def answer_seconds(self) -> float:
@@ -89,14 +84,24 @@ class Platform(Protocol):
         """The answer to a delivery that nothing more is said to."""
         ...
 
-    def shown(self, stream: str, text: str, *, is_whole: bool) -> Reply:
-        """So much of an answer, as the answer to a delivery; only where it `streams`."""
-        ...
-
     def said(self, text: str) -> Reply:
         """A few words, as the answer to a delivery; nothing where the platform takes none."""
         ...
 
+
+@runtime_checkable
+class Fetching(Platform, Protocol):
+    """A platform that fetches an answer piece by piece, by `Refreshed`."""
+
+    def shown(self, stream: str, text: str, *, is_whole: bool) -> Reply:
+        """So much of an answer, as the answer to a delivery."""
+        ...
+
+
+@runtime_checkable
+class Sending(Platform, Protocol):
+    """A platform that is sent an answer once, when it is whole."""
+
     def send(self, asked: Asked, text: str) -> None:
-        """Send an answer; only where it does not stream. Raises `ProviderError`."""
+        """Raises `ProviderError`."""
         ...

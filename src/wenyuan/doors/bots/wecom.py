@@ -23,7 +23,6 @@ _ANSWER_SECONDS = 330.0
 
 
 class WeCom:
-    streams = True
     answer_seconds = _ANSWER_SECONDS
 
     def __init__(self, settings: BotSettings, keys: BotKeys) -> None:
@@ -79,10 +78,6 @@ class WeCom:
 
     def said(self, text: str) -> Reply:
         return self._sealed({"msgtype": "text", "text": {"content": text}})
-
-    def send(self, asked: Asked, text: str) -> None:
-        del asked, text
-        raise NotImplementedError("its answers are fetched")
 
     def _sealed(self, message: Mapping[str, Any]) -> Reply:
         encrypted = self._crypto.encrypt(json.dumps(message, ensure_ascii=False).encode())

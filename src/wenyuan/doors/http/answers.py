@@ -8,7 +8,7 @@ from typing import Literal
 from wenyuan.runtime.access import AccessKey
 from wenyuan.runtime.documents import DocumentView, StoredPassage
 from wenyuan.runtime.evaluation import RunRecord
-from wenyuan.runtime.granted import Evidence, UnreadFile, Usage
+from wenyuan.runtime.granted import Reply
 from wenyuan.runtime.granted_bulk import BulkOutcome
 from wenyuan.runtime.granted_evaluation import Case, Deed, SetView
 from wenyuan.runtime.knowledge_bases import KnowledgeBaseView
@@ -18,7 +18,7 @@ from wenyuan.runtime.overview import FailedJob
 from wenyuan.runtime.rebuilds import RebuildView
 from wenyuan.runtime.sessions import Attachment, Session
 from wenyuan.runtime.sources import SourceView
-from wenyuan.types import Citation, FinishReason, Job, SentenceSupport
+from wenyuan.types import Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,25 +94,11 @@ class JobList:
 
 
 @dataclass(frozen=True, slots=True)
-class ChatAnswer:
+class ChatAnswer(Reply):
     """What a conversation came to, where it was not streamed."""
 
     trace_id: str
     route: Literal["knowledge", "chat", "clarify"]
-    text: str
-    citations: tuple[Citation, ...]
-    support: tuple[SentenceSupport, ...]
-    invented: tuple[str, ...]
-    grounded: Literal["likely", "unlikely", "none"]
-    finish_reason: FinishReason
-    degraded: tuple[str, ...]
-    unread: tuple[UnreadFile, ...]
-    model: str
-    prompt_version: str
-    usage: Usage
-    latency_ms: float
-    turn: int | None
-    sources: tuple[Evidence, ...]
     explanation: str
 
 

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Final
 
 from wenyuan.providers.replies import address_fault
-from wenyuan.providers.settings import KEY_KINDS
+from wenyuan.types.key_references import KEY_KINDS
 
 READER_KINDS: Final = ("unstructured", "tika", "mineru", "mineru-tasks")
 FALLBACKS: Final = ("", "local")
