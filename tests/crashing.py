@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import signal
 import subprocess
@@ -17,6 +18,7 @@ import psycopg
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.store.old_libraries import SCHEMAS, unpack
+from tests.waiting import until
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
@@ -134,7 +136,10 @@ def crash_again_and_again(folder: Path, kills: int, processes: int, seed: int, d
                 trial.keep_busy()
                 victim = trial.randomness.randrange(processes)
                 stored, before = _embedded(trial.library), len(trial.server.inputs)
-                trial.damage.kills += _kill(workers[victim], trial.randomness.uniform(0.05, 0.6))
+                after = trial.randomness.uniform(0.05, 0.6)
+                if not trial.damage.kills:
+                    _stop_at_work(trial, workers[victim])
+                trial.damage.kills += _kill(workers[victim], after)
                 again = {input_hash(text) for text in trial.server.inputs[before:]} & stored
                 trial.damage.embedded_again += len(again)
                 trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
@@ -159,8 +164,11 @@ def stop_again_and_again(folder: Path, stops: int, seed: int, database: str = ""
                 victim = workers[trial.randomness.randrange(2)]
                 time.sleep(trial.randomness.uniform(0.1, 0.6))
                 stored, before = _embedded(trial.library), len(trial.server.inputs)
-                victim.send_signal(signal.SIGSTOP)
-                time.sleep(_LEASE_SECONDS * 1.5)
+                if trial.damage.kills:
+                    victim.send_signal(signal.SIGSTOP)
+                    time.sleep(_LEASE_SECONDS * 1.5)
+                else:
+                    _wait_for_another(trial, _stop_at_work(trial, victim))
                 victim.send_signal(signal.SIGCONT)
                 trial.damage.kills += 1
                 trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
@@ -292,6 +300,32 @@ def _start(trial: _Trial, what: str = _WORK, *arguments: str) -> subprocess.Pope
     assert worker.stdout is not None
     assert worker.stdout.readline() == b"ready\n"
     return worker
+
+
+def _stop_at_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> tuple[str, ...]:
+    """Stop a worker (SIGSTOP) at a moment when jobs are in its hands: which ones.
+
+    A random moment may be one at which a busy machine has not let it begin yet.
+    """
+    held: tuple[str, ...] = ()
+
+    def holds() -> bool:
+        nonlocal held
+        worker.send_signal(signal.SIGSTOP)
+        os.waitpid(worker.pid, os.WUNTRACED)
+        jobs = trial.library.jobs.list(only_live=True, limit=_EVERY)
+        held = tuple(job.id for job in jobs if job.worker.startswith(f"worker-{worker.pid}-"))
+        if not held:
+            worker.send_signal(signal.SIGCONT)
+        return bool(held)
+
+    until(holds, 60)
+    return held
+
+
+def _wait_for_another(trial: _Trial, held: Sequence[str]) -> None:
+    """Wait until another worker has taken over one of the jobs."""
+    until(lambda: any(trial.library.jobs.show(one).fence > 1 for one in held), 60)
 
 
 def _kill(worker: subprocess.Popen[bytes], after: float) -> bool:

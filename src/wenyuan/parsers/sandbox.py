@@ -2,7 +2,7 @@
 
 The child's memory and processor time are limited by the kernel, its time and output by the parent,
 which kills it when it breaks a limit, crashes, or is no longer listened to. A child that behaves
-reads many files: starting one costs more than reading a small file.
+reads many files, of one reader or of several: starting one costs more than reading a small file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -33,6 +33,7 @@ from wenyuan.errors import (
     ParserOutputTooLarge,
     ParserTimeout,
 )
+from wenyuan.parsers.idle_children import IdleChildren
 from wenyuan.parsers.pictures.recognition import SECONDS_PER_PAGE, ReadingSettings
 from wenyuan.parsers.wire import (
     SECONDS_PER_BYTE_MADE,
@@ -79,12 +80,18 @@ def read_document(path: Path, name: str, limits: ReadLimits) -> Iterator[ReadEve
 
 
 class SandboxedReader:
-    """Reads files one after the other in a child process. For one thread at a time; close it."""
+    """Reads files one after the other in a child process. For one thread at a time; close it.
 
-    def __init__(self, limits: ReadLimits, settings: ReadingSettings | None = None) -> None:
+    The child comes from those that are `idle`, and goes back to them, if they are given.
+    """
+
+    def __init__(
+        self, limits: ReadLimits, settings: ReadingSettings | None = None, idle: IdleChildren[Child] | None = None
+    ) -> None:
         self._limits = limits
         self._settings = settings or ReadingSettings()
-        self._child: _Child | None = None
+        self._idle = idle
+        self._child: Child | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -104,9 +111,13 @@ class SandboxedReader:
         return self._child.process_id if self._child is not None else None
 
     def close(self) -> None:
-        """End the child process."""
+        """End the child process, or leave it to the next reader."""
         child, self._child = self._child, None
-        if child is not None:
+        if child is None:
+            return
+        if self._idle is not None:
+            self._idle.give(child.kind, child)
+        else:
             child.close()
 
     def read(self, path: Path, name: str, media_type: str = "", password: str = "") -> Iterator[ReadEvent]:
@@ -160,12 +171,23 @@ class SandboxedReader:
                 child.close()
                 self._child = None if self._child is child else self._child
 
-    def _ready_child(self) -> _Child:
+    def _ready_child(self) -> Child:
         if self._child is not None and not self._child.is_usable:
             self.close()
+        if self._child is None and self._idle is not None:
+            self._child = self._idle.take(_kind_of_child(self._limits, self._settings))
         if self._child is None:
-            self._child = _Child(self._limits, self._settings)
+            self._child = Child(self._limits, self._settings)
         return self._child
+
+
+def _kind_of_child(limits: ReadLimits, settings: ReadingSettings) -> Hashable:
+    """All that one child may differ in from another. A process does not share children with those it forked."""
+    return limits, settings, tuple(_environment_of_child().items()), os.getpid()
+
+
+def _environment_of_child() -> dict[str, str]:
+    return {key: os.environ[key] for key in _PASSED_ON if key in os.environ}
 
 
 def _check_file(path: Path, name: str, limits: ReadLimits) -> None:
@@ -190,12 +212,13 @@ def _write_all(stream: IO[bytes], data: bytes) -> None:
         view = view[stream.write(view) :]
 
 
-class _Child:
+class Child:
     """A process that reads files, and the two pipes to it."""
 
     def __init__(self, limits: ReadLimits, settings: ReadingSettings) -> None:
         self._limits = limits
         self._settings = settings
+        self.kind = _kind_of_child(limits, settings)
         self._files = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
         self._process = subprocess.Popen(
@@ -208,7 +231,7 @@ class _Child:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             bufsize=0,
-            env={key: os.environ[key] for key in _PASSED_ON if key in os.environ},
+            env=_environment_of_child(),
             start_new_session=True,
         )
         assert self._process.stdin is not None

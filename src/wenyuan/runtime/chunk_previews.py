@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from wenyuan.config import Settings
 from wenyuan.errors import FileVanished
 from wenyuan.flows.preview import Converting, preview
-from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.runtime.file_readers import reader_for
 from wenyuan.runtime.knowledge_bases import checked_chunking
 from wenyuan.runtime.remote_readers import remote_readers
 from wenyuan.store import documents, file_passwords
@@ -55,7 +55,7 @@ class ChunkPreviews:
             raise FileVanished(path=path)
         converter_for = remote_readers(self._settings)
         converting = Converting(converter_for, self._blobs) if converter_for is not None else None
-        with SandboxedReader(self._settings.limits, self._settings.reading) as reader:
+        with reader_for(self._settings) as reader:
             found = preview(reader, path, chunking, password, 0, converting, record.document.name)
         return ChunkPreview(
             record.document.id,

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
@@ -25,7 +26,6 @@ from wenyuan.flows.preview import Converting, Preview, preview
 from wenyuan.flows.receive import Received, Receiving, receive, receive_text, receive_texts
 from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
 from wenyuan.identifiers import new_id
-from wenyuan.parsers.sandbox import SandboxedReader
 from wenyuan.rules.filters import read_filters
 from wenyuan.runtime.access import AccessKeys, Caller, Grants
 from wenyuan.runtime.backup_folder import BackupFolder
@@ -37,6 +37,7 @@ from wenyuan.runtime.document_contents import DocumentContents
 from wenyuan.runtime.documents import Documents
 from wenyuan.runtime.evaluation import Evaluation
 from wenyuan.runtime.evaluation_sets import EvaluationSets
+from wenyuan.runtime.file_readers import IDLE, reader_for
 from wenyuan.runtime.jobs import Jobs, Progress
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
 from wenyuan.runtime.model_registry import ModelRegistry
@@ -125,6 +126,8 @@ class Library:
             _program(),
         )
         self._put_questions_together(today)
+        self._file_readers = ExitStack()
+        self._file_readers.enter_context(IDLE.held())
 
     def _put_questions_together(self, today: Callable[[], datetime.date]) -> None:
         path, settings, database = self.path, self.settings, self._database
@@ -240,7 +243,7 @@ class Library:
         """
         default = self.settings.defaults
         config = chunking or ChunkingConfig(default.chunk_columns, default.chunk_overlap_columns)
-        with SandboxedReader(self.settings.limits, self.settings.reading) as reader:
+        with reader_for(self.settings) as reader:
             converter_for = remote_readers(self.settings)
             converting = Converting(converter_for, self._blobs) if converter_for is not None else None
             return preview(reader, Path(path).expanduser().absolute(), config, password, blocks, converting)
@@ -418,6 +421,7 @@ class Library:
         self.evaluation_sets.close()
         self.backups.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
+        self._file_readers.close()
         self._database.close()
 
     def __enter__(self) -> Library:

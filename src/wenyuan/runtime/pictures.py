@@ -13,6 +13,7 @@ from wenyuan.errors import FileVanished, ParserOutputTooLarge
 from wenyuan.parsers.rendering import LARGEST_PICTURE, STAGE
 from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader
 from wenyuan.parsers.wire import Request, WireError
+from wenyuan.runtime.file_readers import IDLE
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.types import Box
 
@@ -59,7 +60,7 @@ class Pictures:
         arguments = [str(file), shown.name, shown.media_type, shown.page, boxes, shown.scale, password]
         request = Request(str(file), shown.name, shown.media_type, STAGE, arguments)
         pieces, size = [], 0
-        with SandboxedReader(self._limits) as reader:
+        with SandboxedReader(self._limits, idle=IDLE) as reader:
             for piece in reader.make(request, _decoded):
                 size += len(piece)
                 if size > LARGEST_PICTURE:

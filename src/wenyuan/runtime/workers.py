@@ -34,6 +34,7 @@ from wenyuan.flows.unpack import unpack
 from wenyuan.flows.work import Failure, Work
 from wenyuan.identifiers import new_id
 from wenyuan.parsers.sandbox import SandboxedReader
+from wenyuan.runtime.file_readers import reader_for
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
 from wenyuan.runtime.models import Models
 from wenyuan.runtime.remote_readers import remote_readers
@@ -139,7 +140,7 @@ class Workers:
             settings.lease_seconds, settings.stall_seconds, settings.poll_seconds, settings.max_attempts
         )
         try:
-            with SandboxedReader(self.settings.limits, self.settings.reading) as reader:
+            with reader_for(self.settings) as reader:
                 perform = self._performing(reader, name)
                 bounds = self.models.bounds()
                 worker = Worker(self.database, perform, name, limits, random.Random(), bounds, self.keep_up)
