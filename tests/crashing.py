@@ -168,7 +168,7 @@ def stop_again_and_again(folder: Path, stops: int, seed: int, database: str = ""
                     victim.send_signal(signal.SIGSTOP)
                     time.sleep(_LEASE_SECONDS * 1.5)
                 else:
-                    _wait_for_another(trial, _stop_at_work(trial, victim))
+                    _stop_until_another_has_its_work(trial, victim)
                 victim.send_signal(signal.SIGCONT)
                 trial.damage.kills += 1
                 trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
@@ -323,9 +323,27 @@ def _stop_at_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> tuple[str, 
     return held
 
 
-def _wait_for_another(trial: _Trial, held: Sequence[str]) -> None:
-    """Wait until another worker has taken over one of the jobs."""
-    until(lambda: any(trial.library.jobs.show(one).fence > 1 for one in held), 60)
+def _stop_until_another_has_its_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> None:
+    """Stop a worker until another has taken over a job of its.
+
+    Stopped in the middle of a transaction it lets nobody write, and is stopped again at another moment.
+    """
+    patience = 0.0
+
+    def taken_over() -> bool:
+        nonlocal patience
+        held = _stop_at_work(trial, worker)
+        patience += 2 * _LEASE_SECONDS
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            if any(trial.library.jobs.show(one).fence > 1 for one in held):
+                return True
+            time.sleep(0.01)
+        worker.send_signal(signal.SIGCONT)
+        trial.keep_busy()
+        return False
+
+    until(taken_over, 120)
 
 
 def _kill(worker: subprocess.Popen[bytes], after: float) -> bool:

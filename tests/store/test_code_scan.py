@@ -55,7 +55,7 @@ class Tables(RuleBasedStateMachine):
         self._earlier.append(self._now)
         keys = np.arange(self._next_key, self._next_key + count)
         codes = _codes(self._next_key, count) if count else np.empty((0, _DIMENSIONS), np.int8)
-        table = self._now.table.appended([(keys[:1], codes[:1]), (keys[1:], codes[1:])])
+        table = self._now.table.appended(keys[:1], codes[:1]).appended(keys[1:], codes[1:])
         rows = self._now.rows | dict(zip(keys.tolist(), codes, strict=True))
         places = {key: (self._now.table.count + place,) * 2 for place, key in enumerate(keys.tolist())}
         spans = self._now.spans | {key: (start, end + 1) for key, (start, end) in places.items()}
@@ -124,8 +124,8 @@ def test_a_sketched_table_finds_the_nearest_of_many(monkeypatch: pytest.MonkeyPa
     centres = unit_rows(_RANDOM, topics, dimensions)
     rows = centres[_RANDOM.integers(topics, size=count)] + 1.2 * unit_rows(_RANDOM, count, dimensions)
     codes = quantize(rows.astype(np.float32))
-    plain = CodeTable.with_room_for(count, dimensions).appended([(np.arange(count), codes)])
-    sketched = CodeTable.with_room_for(0, dimensions).appended([(np.arange(count), codes)])
+    plain = CodeTable.with_room_for(count, dimensions).appended(np.arange(count), codes)
+    sketched = CodeTable.with_room_for(0, dimensions).appended(np.arange(count), codes)
     full = plain.nbytes
     agreed = 0
     for number in range(40):
@@ -139,13 +139,13 @@ def test_a_sketched_table_finds_the_nearest_of_many(monkeypatch: pytest.MonkeyPa
 
 def test_threads_search_while_rows_are_appended_and_sketched() -> None:
     codes = _codes(3, 4000)
-    states = [CodeTable.with_room_for(0, _DIMENSIONS).appended([(np.arange(100), codes[:100])])]
+    states = [CodeTable.with_room_for(0, _DIMENSIONS).appended(np.arange(100), codes[:100])]
 
     def work(number: int) -> None:
         for step in range(60):
             if number == 0:
                 start = states[-1].count
-                states.append(states[-1].appended([(np.arange(start, start + 50), codes[start : start + 50])]))
+                states.append(states[-1].appended(np.arange(start, start + 50), codes[start : start + 50]))
             table = states[-1]
             found = table.nearest(codes[step : step + 1], None, 3, sketch=True)
             # What is asked for is in the table itself, and nearest to itself.
@@ -156,7 +156,7 @@ def test_threads_search_while_rows_are_appended_and_sketched() -> None:
 
 def test_what_lives_behind_the_sketched_rows_is_found_where_all_of_those_died() -> None:
     codes = _codes(5, 100)
-    table = CodeTable.with_room_for(0, _DIMENSIONS).appended([(np.arange(100), codes)])
+    table = CodeTable.with_room_for(0, _DIMENSIONS).appended(np.arange(100), codes)
     table.nearest(codes[:1], None, 3, sketch=True)
     left = table.without([(0, 40)])
     assert left.keys(left.nearest(codes[70:71], None, 1, sketch=False)) == [70]

@@ -17,7 +17,7 @@ import psycopg
 import pytest
 
 from tests.postgres_server import library_database
-from tests.store.library_builder import DIMENSIONS, EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
+from tests.store.library_builder import EVERYTHING, Added, Draft, LibraryBuilder, unit_rows
 from tests.store.portable_sql import (
     Statement,
     UnknownStatementError,
@@ -187,12 +187,7 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
                 chunks.structured(tx, base.id, scope, spans[1:], [], 50),
                 chunks.structured(tx, base.id, scope, [], values, 1),
                 sorted(vectors.live_documents(tx, generation.id, base.id, only), key=lambda one: one.document_id),
-                [
-                    (revision_id, keys.tolist(), codes.tolist())
-                    for revision_id, keys, codes in vectors.packed_codes(
-                        tx, generation.id, [one.revision_id for one in added], DIMENSIONS
-                    )
-                ],
+                vectors.packed_codes(tx, generation.id, [one.revision_id for one in added]),
                 VectorCache().search(tx, generation, model, query, only, 10),
             ]
     filters: list[dict[str, Any]] = [

@@ -141,13 +141,14 @@ def test_a_revision_is_packed_in_segments(library: LibraryBuilder, monkeypatch: 
         # Packing again replaces.
         assert vectors.pack(tx, generation.id, model, added.revision_id, DIMENSIONS) == count
         live = vectors.live_documents(tx, generation.id, base.id, None)
-        packed = vectors.packed_codes(tx, generation.id, [added.revision_id], DIMENSIONS)
+        rows = vectors.packed_codes(tx, generation.id, [added.revision_id])
     assert live == [vectors.LiveDocument(added.document.id, added.revision_id, count)]
+    packed = [(one, np.frombuffer(keys, np.int64), np.frombuffer(codes, np.int8)) for one, keys, codes in rows]
     packed.sort(key=lambda one: int(one[1][0]))
     sizes = [4] * (count // 4) + [count % 4] * (count % 4 > 0)
     assert [(revision_id, len(keys)) for revision_id, keys, _ in packed] == [(added.revision_id, n) for n in sizes]
     assert np.concatenate([keys for _, keys, _ in packed]).tolist() == list(added.chunk_keys)
-    codes = np.concatenate([codes for _, _, codes in packed])
+    codes = np.concatenate([codes for _, _, codes in packed]).reshape(-1, DIMENSIONS)
     expected = vectors.quantize(_stored(library, added.chunk_keys))
     assert np.abs(codes.astype(int) - expected).max() <= 1
     assert len(_search(library, VectorCache(), base, unit_rows(_RANDOM, 1)[0])) == count

@@ -44,18 +44,32 @@ _to_twins = str.maketrans(_TWINS)
 _from_twins = str.maketrans({twin: plain for plain, twin in _TWINS.items()})
 
 
-# Made when first needed: they take longer to compile than all others here together, and a reader of
-# Chinese and English needs neither.
+# Made when first needed: they take longer to compile than all others here together, and a question in
+# Chinese or English needs neither.
 @cache
 def _any_word() -> re.Pattern[str]:
     """One word in any script, with one group."""
     return re.compile(compound_pattern(WORD))
 
 
+_run_of_letters = re.compile(compound_pattern(r"[^\W_]"))
+
+
 @cache
-def _any_run() -> re.Pattern[str]:
-    """A run of Han characters, of syllables, or a word, with a group for each."""
-    return re.compile(rf"([{HAN}]+)|([{KANA}]+|[{HANGUL}]+)|{compound_pattern(WORD)}")
+def _run_with_syllables() -> re.Pattern[str]:
+    """A run of syllables, or a word, with a group for each."""
+    return re.compile(rf"([{KANA}]+|[{HANGUL}]+)|{compound_pattern(WORD)}")
+
+
+def _runs(folded: str) -> Iterator[tuple[str, str, str]]:
+    """The runs of Han characters, of syllables, and the words of a text, each as one of three, in order."""
+    for place, part in enumerate(_around_han.split(folded)):
+        if place % 2:
+            yield part, "", ""
+        elif _syllable.search(part):
+            yield from (("", syllables, word) for syllables, word in _run_with_syllables().findall(part))
+        else:
+            yield from (("", "", word) for word in _run_of_letters.findall(part))
 
 
 def encode_token(token: str) -> str:
@@ -126,7 +140,7 @@ def query_tokens(text: str, vocabulary: Vocabulary = EMPTY) -> list[str]:
 def asked_tokens(folded: str, skipped_words: Set[str], particles: Set[str]) -> list[str]:
     """Every pair and word token of a folded question once, without some words and without pairs of two particles."""
     tokens: dict[str, None] = {}
-    for han, syllables, word in _any_run().findall(_with_slashes(folded)):
+    for han, syllables, word in _runs(_with_slashes(folded)):
         if word:
             found: Iterable[str] = () if word in skipped_words else _joined_tokens_of(word).split()
         else:

@@ -15,7 +15,7 @@ the 30 nearest 1 in 10,000 (1,279 questions).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -33,13 +33,9 @@ SKETCHED_FROM = 50_000
 
 _SKETCHED_AT_ONCE = 8_192
 _LEAST_SKETCHED = 4_096
-_KEPT_SHARE = 1 / 12
+_KEPT_SHARE = 1 / 24
 _CLEARLY = 0.3
 """A component is clear from this share of the row's root mean square on."""
-
-
-Piece = tuple[NDArray[np.int64], NDArray[np.int8]]
-"""Keys, and codes of shape (keys, dimensions)."""
 
 
 class _Space:
@@ -53,13 +49,11 @@ class _Space:
         self.sketched = 0
         self.sketching = threading.Lock()
 
-    def put(self, start: int, pieces: Iterable[Piece]) -> None:
-        end = start
-        for keys, codes in pieces:
-            first, end = end, end + len(keys)
-            self.keys[first:end] = keys
-            self.codes[first:end] = codes
-        self.inverse_norms[start:end] = _inverse_norms(self.codes[start:end])
+    def put(self, start: int, keys: NDArray[np.int64], codes: NDArray[np.int8]) -> None:
+        end = start + len(keys)
+        self.keys[start:end] = keys
+        self.codes[start:end] = codes
+        self.inverse_norms[start:end] = _inverse_norms(codes)
 
     def copied(self, alive: NDArray[np.bool_], capacity: int) -> _Space:
         """New arrays with the living of the first rows of these."""
@@ -120,17 +114,24 @@ class CodeTable:
     def dead_share(self) -> float:
         return self.dead / self.count if self.count else 0.0
 
+    @property
+    def dimensions(self) -> int:
+        return self._space.codes.shape[1]
+
     def keys(self, rows: NDArray[np.intp]) -> list[int]:
         keys: list[int] = self._space.keys[rows].tolist()
         return keys
 
-    def appended(self, pieces: Sequence[Piece]) -> CodeTable:
-        """The table with more rows. Only the newest state of a table may be appended to."""
-        added = sum(len(keys) for keys, _ in pieces)
+    def appended(self, keys: NDArray[np.int64], codes: NDArray[np.int8]) -> CodeTable:
+        """The table with more rows, their codes of shape (keys, dimensions).
+
+        Only the newest state of a table may be appended to.
+        """
+        added = len(keys)
         count, space = self.count + added, self._space
         if count > len(space.keys):
             space = space.copied(np.ones(self.count, dtype=np.bool_), _with_spare(count))
-        space.put(self.count, pieces)
+        space.put(self.count, keys, codes)
         return replace(self, _space=space, count=count, alive=np.append(self.alive, np.ones(added, dtype=np.bool_)))
 
     def without(self, spans: Sequence[tuple[int, int]]) -> CodeTable:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from wenyuan.store.database import Reading, Row, Writing
+from wenyuan.store.database import Reading, Writing
 from wenyuan.types import ModelIdentity
 
 SEGMENT_CHUNKS = 4096
@@ -23,8 +23,8 @@ SEGMENT_CHUNKS = 4096
 
 _READ_AT_ONCE = 256
 
-PackedCodes = tuple[str, NDArray[np.int64], NDArray[np.int8]]
-"""A revision, some of its chunk keys, and their codes of shape (keys, dimensions)."""
+PackedCodes = tuple[str, bytes, bytes]
+"""A revision, some of its chunk keys as int64, and their codes as int8, one row after the other."""
 
 _PACKED = (
     "LEFT JOIN revision_indexes AS x ON x.revision_id = d.serving_revision_id "
@@ -184,17 +184,16 @@ def live_documents(
     return [LiveDocument(*row) for row in rows]
 
 
-def packed_codes(tx: Reading, generation_id: str, revision_ids: Sequence[str], dimensions: int) -> list[PackedCodes]:
+def packed_codes(tx: Reading, generation_id: str, revision_ids: Sequence[str]) -> list[PackedCodes]:
     """What is packed of revisions, in no order."""
-    rows = tx.all(
+    return tx.all(
         "SELECT v.revision_id, v.chunk_keys, v.codes FROM json_each(:revisions) AS j CROSS JOIN vector_codes AS v "
         "WHERE v.generation_id = :generation_id AND v.revision_id = j.value",
         {"generation_id": generation_id, "revisions": json.dumps(revision_ids)},
     )
-    return [_packed(row, dimensions) for row in rows]
 
 
-def all_packed_codes(tx: Reading, generation_id: str, dimensions: int) -> Iterator[list[PackedCodes]]:
+def all_packed_codes(tx: Reading, generation_id: str) -> Iterator[list[PackedCodes]]:
     """What is packed of every revision, live or not, some at a time: it is megabytes, and read to be copied."""
     last: tuple[str, int] = ("", 0)
     while rows := tx.all(
@@ -202,17 +201,8 @@ def all_packed_codes(tx: Reading, generation_id: str, dimensions: int) -> Iterat
         "AND (revision_id, segment) > (:revision_id, :segment) ORDER BY revision_id, segment LIMIT :limit",
         {"generation_id": generation_id, "revision_id": last[0], "segment": last[1], "limit": _READ_AT_ONCE},
     ):
-        yield [_packed(row[:3], dimensions) for row in rows]
+        yield [row[:3] for row in rows]
         last = (rows[-1][0], rows[-1][3])
-
-
-def _packed(row: Row, dimensions: int) -> PackedCodes:
-    revision_id, keys, codes = row
-    return (
-        str(revision_id),
-        np.frombuffer(keys, dtype=np.int64),
-        np.frombuffer(codes, dtype=np.int8).reshape(-1, dimensions),
-    )
 
 
 def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
