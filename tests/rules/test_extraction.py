@@ -53,12 +53,15 @@ def test_offsets_hold_for_any_text(passages: list[str], limit: int) -> None:
 
 def test_meaning_leads_words_help_and_the_passage_counts() -> None:
     sentences = sentences_of(PASSAGES, 10)
-    by_meaning = score(sentences, [0.0] * 5, [0.1, 0.9, 0.1, 0.2, 0.2], [1.0, 1.0])
+    unstated = [False] * 5
+    by_meaning = score(sentences, [0.0] * 5, [0.1, 0.9, 0.1, 0.2, 0.2], [1.0, 1.0], unstated)
     assert by_meaning[0].sentence.text == "体检的全部费用都由公司统一承担。"
-    by_words = score(sentences, [0.0, 0.0, 0.0, 0.0, 1.0], None, [1.0, 1.0])
+    by_words = score(sentences, [0.0, 0.0, 0.0, 0.0, 1.0], None, [1.0, 1.0], unstated)
     assert by_words[0].sentence.text == "Bring the printed quarterly report."
-    by_passage = score(sentences, [0.5] * 5, None, [0.2, 1.0])
+    by_passage = score(sentences, [0.5] * 5, None, [0.2, 1.0], unstated)
     assert by_passage[0].sentence.passage == 1
+    by_value = score(sentences, [0.5] * 5, None, [1.0, 1.0], [False, False, False, True, False])
+    assert by_value[0].sentence is sentences[3]
 
 
 def test_only_what_is_nearly_as_good_is_chosen_and_nothing_twice() -> None:

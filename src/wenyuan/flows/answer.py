@@ -11,6 +11,7 @@ from wenyuan.errors import ConfigurationError, ProviderError
 from wenyuan.flows.evidence import citation_of_passage
 from wenyuan.flows.retrieve import Retrieving
 from wenyuan.language.aliases import aliases
+from wenyuan.language.asked_values import asked_value, values_stated
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
 from wenyuan.rules.embedding_input import batches
@@ -50,7 +51,7 @@ def extract(tools: Retrieving, found: SearchResult) -> Answer:
         return Answer(found.question, found.explanation, (), "none", "fallback", found)
     hits = found.hits[:_PASSAGES]
     evidence, found = _evidence(tools, found, hits)
-    chosen = _chosen(evidence, hits) if evidence.sentences else []
+    chosen = _chosen(found.plan.asked, evidence, hits) if evidence.sentences else []
     found = _refined(found, hits, chosen)
     if found.grounding.verdict == "unlikely" or not chosen:
         reason = explain_unanswered(found.plan, found.plan.language)
@@ -71,7 +72,7 @@ def _refined(found: SearchResult, hits: Sequence[Hit], chosen: Sequence[Sentence
     return replace(found, grounding=grounding)
 
 
-def _chosen(evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
+def _chosen(question: str, evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
     """The sentences that answer best; or the passage as a whole, where it is what was asked for.
 
     To "what was decided on 14 April" the notes of that day are the answer, though none of their
@@ -82,8 +83,18 @@ def _chosen(evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
         document = hits[about[0]].passage.document_id
         same = [number for number in about if hits[number].passage.document_id == document]
         return [opening(number, hits[number].passage.chunk.text, _OPENING_COLUMNS) for number in same[:_OPENINGS]]
-    scored = score(evidence.sentences, evidence.matched, evidence.similarities, _passage_scores(hits))
+    stated = _stated(question, evidence.sentences)
+    scored = score(evidence.sentences, evidence.matched, evidence.similarities, _passage_scores(hits), stated)
     return [one.sentence for one in choose(scored, _CITED)]
+
+
+def _stated(question: str, sentences: Sequence[Sentence]) -> list[bool]:
+    """Whether each sentence states a value of the kind that is asked for, and not only those in the question."""
+    asked = asked_value(question)
+    if asked is None:
+        return [False] * len(sentences)
+    known = values_stated(question, asked)
+    return [bool(values_stated(sentence.text, asked) - known) for sentence in sentences]
 
 
 def _is_close(evidence: _Evidence, similarities: Sequence[float]) -> bool:

@@ -13,6 +13,7 @@ _SHORTEST_SENTENCE = 4
 _SHORT_COLUMNS = 32
 _WORDS_WEIGHT = 0.35
 _NEARLY_AS_GOOD = 0.8
+_STATED_WORTH = 1.2
 _FIRST_AT_A_TIME = 3
 _HEADING = re.compile(r"#{1,6}\s")
 
@@ -90,17 +91,19 @@ def score(
     matched: Sequence[float],
     similarities: Sequence[float] | None,
     passage_scores: Sequence[float],
+    stated: Sequence[bool],
 ) -> list[ScoredSentence]:
     """Score sentences, best first.
 
     `matched` is the share of the question's words each sentence holds, weighted by how rare they
     are; `similarities` its cosine similarity to the question, where there is a model;
-    `passage_scores` what the search thought of each passage, the best being 1.
+    `passage_scores` what the search thought of each passage, the best being 1; `stated` whether a
+    sentence states a value of the kind that is asked for.
     """
     scored = []
     for position, sentence in enumerate(sentences):
         meaning = similarities[position] if similarities is not None else matched[position]
-        base = meaning + _WORDS_WEIGHT * matched[position]
+        base = (meaning + _WORDS_WEIGHT * matched[position]) * (_STATED_WORTH if stated[position] else 1.0)
         scored.append(ScoredSentence(sentence, base * passage_scores[sentence.passage]))
     return sorted(scored, key=lambda one: (-one.score, one.sentence.passage, one.sentence.start))
 
