@@ -272,7 +272,8 @@ def _pieces(stored: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 
 def _built_in() -> Settings:
-    model = ModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small")
+    # It computes on this machine: that it takes long means that the machine is slow or busy, not that it hangs.
+    model = ModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small", timeout_seconds=600.0)
     return Settings(models={BUILT_IN_MODEL: model})
 
 

@@ -204,3 +204,35 @@ def test_two_that_were_asked_for_are_both_shown_though_alike(
     manuals: Shelf, question: str, expected: list[str]
 ) -> None:
     assert_first(manuals, question, expected)
+
+
+@pytest.fixture(scope="module")
+def requirements(fill: Fill) -> Shelf:
+    texts = {
+        "needs.txt": "Bumped the requirement: glib 2.30, there are several important bugfixes between 2.28 and 2.30.",
+        "needs-zh.txt": "编译要求 gobject 2.34 以上，另需 pam。",
+        "other.txt": "Release 2.30.1 and 12.30 have other bugs; 版本说明见官网。",
+    }
+    return fill("requirements", texts)
+
+
+@pytest.mark.parametrize(
+    ("question", "holder"),
+    [
+        ("2.30 版本", "needs.txt"),
+        ("版本 2.30", "needs.txt"),
+        ("version 2.30", "needs.txt"),
+        ("v2.30", "needs.txt"),
+        ("哪里要求 2.28 版本", "needs.txt"),
+        ("version 2.34", "needs-zh.txt"),
+        ("gobject 版本 2.34", "needs-zh.txt"),
+    ],
+)
+def test_a_version_that_its_text_does_not_call_one_is_not_said_to_be_missing(
+    requirements: Shelf, question: str, holder: str
+) -> None:
+    found = requirements.search(question)
+    exactness = {name_of(hit): hit.exactness for hit in found.hits}
+    assert found.grounding.missing == ()
+    assert exactness[holder] == "mentions"
+    assert {exactness[name] for name in exactness if name != holder} <= {"none"}

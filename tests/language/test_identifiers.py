@@ -14,6 +14,7 @@ from wenyuan.language.identifiers import (
     identifiers,
     located_identifiers,
     most_specific,
+    stands_in,
 )
 
 
@@ -312,3 +313,20 @@ def test_an_issue_number_is_one_however_a_markup_writes_it(text: str) -> None:
 @pytest.mark.parametrize("text", ["the issue: 3 people", "a/1422", "tissue:`1422`", "time: 1422"])
 def test_another_number_is_none(text: str) -> None:
     assert not [found for found in identifiers(text) if found.value.startswith("#")]
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "stands"),
+    [
+        ("2.30", "needs glib 2.30, or later", True),
+        ("2.30", "between 2.28 and 2.30.", True),
+        ("2.30", "需要 glib 2.30 以上", True),
+        ("2.30", "2.30.1 is newer", False),
+        ("2.30", "12.30 and 2.300", False),
+        ("2.30", "1.2.30", False),
+        ("E-1042", "error e-1042: no paper", True),
+        ("E-1042", "error e-10421", False),
+    ],
+)
+def test_a_value_stands_where_it_is_written_whole(value: str, text: str, stands: bool) -> None:
+    assert stands_in(value, text) is stands

@@ -6,6 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from wenyuan.errors import ConfigurationError, ProviderError
 from wenyuan.flows.evidence import citation_of_passage
@@ -14,13 +15,13 @@ from wenyuan.language.aliases import aliases
 from wenyuan.language.asked_values import asked_value, values_stated
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
-from wenyuan.rules.embedding_input import batches
+from wenyuan.rules.embedding_input import batches, embedding_input
 from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
 from wenyuan.rules.grounding import refined
 from wenyuan.rules.question_fit import question_fit
 from wenyuan.store import indexes
-from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, SearchResult
+from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Passage, Plan, SearchResult
 
 _PASSAGES = 5
 _SENTENCES = 24
@@ -107,9 +108,10 @@ def _is_close(evidence: _Evidence, similarities: Sequence[float]) -> bool:
 def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tuple[_Evidence, SearchResult]:
     sentences = sentences_of([hit.passage.chunk.text for hit in hits], _SENTENCES)
     matched = _matched(tools, found.plan, hits, [sentence.text for sentence in sentences])
+    texts = [_below_its_heading(hits[one.passage].passage, one.text) for one in sentences]
     try:
         embedder = _embedder(tools, hits)
-        similarities = _similarities(tools, embedder, found.plan, sentences) if embedder is not None else None
+        similarities = _similarities(tools, embedder, found.plan, texts) if embedder is not None else None
         floor = embedder.similarity_floor if embedder is not None else None
         return _Evidence(sentences, matched, similarities, floor), found
     except (ProviderError, ConfigurationError) as error:
@@ -126,9 +128,15 @@ def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
     return tools.embedder_for(tools.model_of(generation)) if generation is not None else None
 
 
-def _similarities(tools: Retrieving, embedder: Embedder, plan: Plan, sentences: Sequence[Sentence]) -> list[float]:
+def _below_its_heading(passage: Passage, sentence: str) -> str:
+    """A sentence as it is understood where it stands: it rarely repeats what it is about."""
+    about = passage.chunk.heading_path or (Path(passage.document_name).stem,)
+    return embedding_input(about, "", sentence)
+
+
+def _similarities(tools: Retrieving, embedder: Embedder, plan: Plan, texts: Sequence[str]) -> list[float]:
     query = embedder.embed([plan.asked], "query", tools.embed_seconds)[0]
-    inputs = ((sentence.text, len(sentence.text)) for sentence in sentences)
+    inputs = ((text, len(text)) for text in texts)
     return [
         float(value)
         for batch in batches(inputs, embedder.max_batch_texts, embedder.max_batch_characters)

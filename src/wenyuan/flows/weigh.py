@@ -12,6 +12,7 @@ from wenyuan.flows.recall import Asked, Recall
 from wenyuan.language.asked_names import asked_names
 from wenyuan.language.coverage import Coverage, CoverageReader
 from wenyuan.language.folding import fold
+from wenyuan.language.identifiers import stands_in
 from wenyuan.language.phrases import holds_phrase
 from wenyuan.language.scripts import language_of
 from wenyuan.language.translation import Translation
@@ -26,6 +27,7 @@ _LEAST_POOL = 24
 _SPARE_POOL = 8
 _LANGUAGE_SAMPLE = 240
 _PHRASE = "phrase"
+_IN_THE_TEXT = 3
 
 
 @dataclass(slots=True)
@@ -174,7 +176,11 @@ def _held(
         if match.exact:
             kinds = held.setdefault(match.chunk_key, {})
             kinds[match.kind] = min(match.strength, kinds.get(match.kind, match.strength))
+    written = {"version": plan.versions, "code": plan.codes}
     for key, passage in passages.items():
+        for kind, values in written.items():
+            if kind not in held.get(key, ()) and any(stands_in(value, folded[key]) for value in values):
+                held.setdefault(key, {})[kind] = _IN_THE_TEXT
         strength = _phrase_strength(plan, passage, folded[key])
         if strength is not None:
             held.setdefault(key, {})[_PHRASE] = strength
@@ -196,4 +202,8 @@ def _phrase_strength(plan: Plan, passage: Passage, text: str) -> int | None:
     above = fold("\n".join((passage.document_name, *passage.chunk.heading_path)))
     if all(holds_phrase(above, phrase) for phrase in plan.phrases):
         return 2
-    return 3 if all(holds_phrase(above, phrase) or holds_phrase(text, phrase) for phrase in plan.phrases) else None
+    return (
+        _IN_THE_TEXT
+        if all(holds_phrase(above, phrase) or holds_phrase(text, phrase) for phrase in plan.phrases)
+        else None
+    )

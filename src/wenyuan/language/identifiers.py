@@ -21,7 +21,7 @@ from typing import Literal
 
 from wenyuan.language.compounds import ASCII_WORD
 from wenyuan.language.english_dates import MONTH_NAMES
-from wenyuan.language.folding import translated
+from wenyuan.language.folding import fold, translated
 from wenyuan.language.words import encode_token, word_token
 
 IdentifierKind = Literal["version", "decimal", "code", "option", "name"]
@@ -327,3 +327,12 @@ def _name(piece: str) -> Identifier | None:
     if len(value) > _LONGEST_VALUE:
         return None
     return Identifier("name", value, tuple(word for word in words if len(word) > 1) if not piece.islower() else ())
+
+
+def stands_in(value: str, folded: str) -> bool:
+    """Whether a folded text holds a version or a code just as the question has it, and not as a part of a longer one.
+
+    A text need not say that its 2.30 is a version to hold what a question calls one.
+    """
+    written = fold(value)
+    return re.search(rf"(?<![0-9a-z.]){re.escape(written)}(?![0-9a-z]|[.][0-9])", folded) is not None
