@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.docs.program_files_page import program_files_table
+
 TESTS = Path(__file__).resolve().parents[1]
 
 CLAIMS = ("text", "tables", "headings", "anchors", "metadata", "recognition", "limits")
@@ -54,6 +56,13 @@ its memory, with a code, and the next file is read. Made from the tests: `python
 """
 
 
+_PROGRAMS = """## Files of other programs
+
+Besides what tests make, these files are read, each as its program wrote it: what must be found in it is known from the
+text that the program was given. [Which program made which](../tests/files/README.md).
+"""
+
+
 class Proof(NamedTuple):
     format: str
     claim: str
@@ -91,13 +100,14 @@ def formats_page() -> str:
     for kind, words in FORMATS.items():
         shown = [_cell(cells[kind, claim]) for claim in CLAIMS]
         lines.append(f"| {words} | {' | '.join(shown)} |")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "", _PROGRAMS, program_files_table()])
 
 
 def _cell(found: list[Proof]) -> str:
     """A link to the file that proves it, or to the test that makes one."""
     shown: dict[str, str] = {}
-    for proof in found:
+    # A file that can be looked at says more than a test that makes one.
+    for proof in sorted(found, key=lambda proof: not proof.file):
         label = proof.file or "made by the test"
         shown.setdefault(label, f"[{label}](../tests/{proof.test})")
     return ", ".join(list(shown.values())[:2])

@@ -6,7 +6,7 @@ import pytest
 
 from tests.parsers.office_files import package
 from tests.parsers.reading_blocks import codes, events_of, facts, of, texts
-from wenyuan.errors import FileEncrypted, FileMalformed
+from wenyuan.errors import FileMalformed, LockNotOpened
 from wenyuan.types import Anchor, Block, ReadEvent
 
 CONTAINER = '<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>'
@@ -112,7 +112,7 @@ def test_chapters_that_are_missing(tmp_path: Path) -> None:
 
 def test_a_protected_book(tmp_path: Path) -> None:
     encryption = '<encryption><CipherReference URI="OEBPS/{}"/></encryption>'
-    with pytest.raises(FileEncrypted):
+    with pytest.raises(LockNotOpened):
         read(tmp_path, book(*PAGES, **{"META-INF/encryption.xml": encryption.format("text/d.xhtml")}))
     events = read(tmp_path, book(*PAGES, **{"META-INF/encryption.xml": encryption.format("font.otf")}))
     assert len(of(Block, events)) == 4, "a protected typeface hides no text"

@@ -144,6 +144,23 @@ def test_what_is_shown_and_what_is_not() -> None:
     ]
 
 
+def test_a_formula_stands_there_once_in_tex_if_the_page_has_it() -> None:
+    drawn = "<mfrac><mi>a</mi><mi>b</mi></mfrac><mo>&lt;</mo><mn>1</mn>"
+    tex = '<annotation encoding="application/x-tex">\\frac{a}{b} &lt; 1</annotation>'
+    other = '<annotation-xml encoding="MathML-Content"><apply><divide/><ci>a</ci></apply></annotation-xml>'
+    assert shown(f"<p>Here <math><semantics><mrow>{drawn}</mrow>{tex}{other}</semantics></math> holds.</p>") == [
+        ("paragraph", "Here \\frac{a}{b} < 1 holds.")
+    ]
+    assert shown(f"<p>Here <math>{drawn}</math> holds.</p>") == [("paragraph", "Here ab<1 holds.")]
+    # As Wikipedia has it, with a picture beside it.
+    large = "{\\displaystyle E=mc^{2}}"
+    page = f'<p>So <math alttext="{large}"><mi>E</mi></math><img alt="{large}"> and <img alt="a dog">.</p>'
+    assert shown(page) == [("paragraph", "So E=mc^{2} and a dog.")]
+    # Whatever is never ended is text all the same.
+    assert shown("<p>a <math><mi>b</mi></p><p>c</p>") == [("paragraph", "a b"), ("paragraph", "c")]
+    assert shown("<p>a <math><mi>b</mi>") == [("paragraph", "a b")]
+
+
 def test_white_space_is_what_a_browser_shows() -> None:
     assert shown("<p>  one\n   two <b> three</b>\n</p>") == [("paragraph", "one two three")]
     assert shown("<p>中文被\n  折行，English\nwords 中</p>") == [("paragraph", "中文被折行，English words 中")]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.parsers.compound_file import compound_file
 from tests.parsers.reading_blocks import FIXTURES, events_of, of
-from wenyuan.errors import DocumentError, FileEncrypted, FileMalformed, FileOverLimit, FormatTooOld
+from wenyuan.errors import DocumentError, FileMalformed, FileOverLimit, FormatTooOld, LockNotOpened
 from wenyuan.parsers.slides.legacy import LegacySlidesParser
 from wenyuan.parsers.slides.legacy_file import Record, records
 from wenyuan.parsers.slides.legacy_text import SlideParagraph, texts_in
@@ -57,7 +57,7 @@ def test_older_presentations_and_protected_ones(tmp_path: Path) -> None:
     with pytest.raises(FormatTooOld, match="PowerPoint 95"):
         read(tmp_path, {SLIDES: streams[SLIDES]})
     user = streams[USER][:12] + struct.pack("<I", 0xF3D1C4DF) + streams[USER][16:]
-    with pytest.raises(FileEncrypted):
+    with pytest.raises(LockNotOpened):
         read(tmp_path, {**streams, USER: user})
 
 

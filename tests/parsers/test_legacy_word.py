@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.parsers.compound_file import compound_file
 from tests.parsers.reading_blocks import FIXTURES, events_of, facts, of, texts
-from wenyuan.errors import DocumentError, FileEncrypted, FileMalformed, FormatTooOld
+from wenyuan.errors import DocumentError, FileMalformed, FormatTooOld, LockNotOpened
 from wenyuan.parsers.word.legacy import LegacyWordParser
 from wenyuan.parsers.word.legacy_properties import modifiers
 from wenyuan.types import Block, ReadEvent
@@ -67,7 +67,7 @@ def test_older_documents_and_protected_ones(tmp_path: Path) -> None:
     with pytest.raises(FormatTooOld, match="Word 6"):
         read(tmp_path, changed("handbook.doc", 2, struct.pack("<H", 101)))
     flags = struct.unpack_from("<H", streams_of("handbook.doc")[MAIN], 10)[0]
-    with pytest.raises(FileEncrypted):
+    with pytest.raises(LockNotOpened):
         read(tmp_path, changed("handbook.doc", 10, struct.pack("<H", flags | 0x100)))
 
 

@@ -139,6 +139,13 @@ def test_a_password_opens_an_archive(tmp_path: Path) -> None:
     assert list(members_of(read(tmp_path, "a.zip", locked_zip(), PASSWORD))) == ["secret.md"]
 
 
+def test_a_password_that_was_typed_in_chinese_windows(tmp_path: Path) -> None:
+    events = read(tmp_path, "a.zip", locked_zip("gbk"), PASSWORD)
+    assert members_of(events) == {"secret.md": "琥珀项目的密钥在三号柜。".encode()}
+    with pytest.raises(PasswordWrong):
+        read(tmp_path, "a.zip", locked_zip("gbk"), "关门 open")
+
+
 def test_no_wrong_password_makes_another_file_of_it(tmp_path: Path) -> None:
     for number in range(600):
         with pytest.raises(PasswordWrong):

@@ -13,7 +13,7 @@ from wenyuan.parsers.pdf.columns import columns
 from wenyuan.parsers.pdf.facts import iso_date
 from wenyuan.parsers.pdf.frame import PageFrame, Rectangle, around
 from wenyuan.parsers.pdf.hyphenation import Hyphenation
-from wenyuan.parsers.pdf.letters import is_wide, joined_lines, plain_letters
+from wenyuan.parsers.pdf.letters import is_wide, joined_lines, plain_letters, with_ligatures
 from wenyuan.parsers.pdf.lines import Fragment, Type, fragments_of, joined_words, lines_of
 from wenyuan.parsers.pdf.paragraphs import Paragraph, paragraphs
 from wenyuan.parsers.pdf.rulings import Ruling, merged
@@ -200,6 +200,23 @@ def test_paragraphs_end_with_a_short_line_or_before_a_gap() -> None:
         fragment("goes on.", 0, 42),
         fragment(FULL, 0, 70),
     ) == [f"{FULL} it ends.", f"{SAME} goes on.", FULL]
+
+
+def test_a_title_in_several_centred_lines_is_one() -> None:
+    large = Font(20.0, False)
+    upper, lower = fragment("A title of many words", 100, 0, font=large), fragment("and few", 135, 24, font=large)
+    body = [fragment(FULL, 0, 80 + 12 * row) for row in range(4)]
+    assert said(upper, lower, *body)[0] == "A title of many words and few"
+    aside = fragment("and few", 300, 24, font=large)
+    assert said(upper, aside, *body)[:2] == ["A title of many words", "and few"]
+
+
+def test_the_ligatures_of_bitmap_fonts_of_tex_are_letters() -> None:
+    assert plain_letters(with_ligatures("\x10\x1crst\x11 di\x1berences, a\x1exed \x15 \xbf6")) == (
+        "“first” differences, affixed – £6"
+    )
+    for text in ("¿Qué? \x10", "plain", "a \x1c b", "", "行\x1c"):
+        assert with_ligatures(text) == text
 
 
 def test_items_of_a_list_hold_their_lines() -> None:

@@ -14,9 +14,10 @@ import pytest
 from PIL import Image
 
 from wenyuan.errors import DocumentError, FileMalformed, FileOverLimit, NeedsOcr, NoText
-from wenyuan.parsers.pictures.recognition import ReadingSettings, Recognition
+from wenyuan.parsers.pictures.recognition import ReadingSettings, RecognisedLine, Recognition
 from wenyuan.parsers.pictures.rendering import rendered_page
 from wenyuan.parsers.reading import read_file
+from wenyuan.rules.quality import is_doubtful
 from wenyuan.types import Block, Box, Facts, Notice, ReadEvent
 
 FILES = Path(__file__).parent.parent / "fixtures" / "files"
@@ -253,16 +254,37 @@ def _encoded(picture: Image.Image, kind: str = "PNG") -> bytes:
         (b"II*\x00\x08\x00\x00\x00" + b"\xff" * 500, FileMalformed),
         (b"GIF89a" + b"\xff" * 500, FileMalformed),
         (b"RIFF\xff\xff\xff\x7fWEBPVP8 " + b"\0" * 500, FileMalformed),
-        (_encoded(Image.new("RGB", (800, 600), (30, 90, 200))), NoText),
-        (_encoded(Image.linear_gradient("L")), NoText),
-        (_encoded(Image.new("RGB", (16, 16), "red")), NoText),
-        (_encoded(Image.new("RGB", (2000, 1))), NoText),
     ],
 )
 def test_what_cannot_be_read_says_why(data: bytes, error: type[DocumentError], tmp_path: Path) -> None:
     path = tmp_path / "picture"
     path.write_bytes(data)
     with pytest.raises(error):
+        read(path, ReadingSettings("fast"))
+
+
+@pytest.mark.parametrize(
+    "picture",
+    [Image.new("RGB", (800, 600), (30, 90, 200)), Image.linear_gradient("L"), Image.new("RGB", (16, 16), "red")],
+)
+def test_a_picture_without_writing_is_read_and_says_so(picture: Image.Image, tmp_path: Path) -> None:
+    path = tmp_path / "picture"
+    path.write_bytes(_encoded(picture))
+    events = read(path, ReadingSettings("fast"))
+    assert [type(event) for event in events if not isinstance(event, Facts)] == [Notice]
+    assert [event.code for event in events if isinstance(event, Notice)] == ["nothing-to-read"]
+    assert not is_doubtful(next(e for e in reversed(events) if isinstance(e, Facts)).quality, [])
+
+
+def test_writing_that_cannot_be_read_is_not_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Blind:
+        def recognise(self, _picture: Image.Image) -> list[RecognisedLine]:
+            return [RecognisedLine("rnnrnri", 10.0, 10.0, 200.0, 40.0, 0.3)]
+
+    monkeypatch.setattr(Recognition, "for_a_page", lambda _self: Blind())
+    path = tmp_path / "picture"
+    path.write_bytes(_encoded(Image.new("RGB", (800, 600), "white")))
+    with pytest.raises(NoText):
         read(path, ReadingSettings("fast"))
 
 

@@ -139,3 +139,9 @@ def test_reading_goes_on_after_an_archive_with_a_comment(tmp_path: Path) -> None
         archive.comment = b"c" * 60_000
         archive.writestr("a", "x")
     assert read_all(written(tmp_path, held.getvalue())) == {"a": b"x"}
+
+
+def test_a_member_without_a_name_is_none(tmp_path: Path) -> None:
+    # A name ends at its first zero byte.
+    content = package({"qqqq": "x"}).replace(b"qqqq", b"\0qqq")
+    assert read_all(written(tmp_path, content)) == {}

@@ -14,6 +14,7 @@ from wenyuan.parsers.detection import Detected, detect
 from wenyuan.parsers.members import MemberGate
 from wenyuan.parsers.passwords import given_password
 from wenyuan.parsers.pictures.recognition import Recognition, recognition_allowed
+from wenyuan.parsers.pictures.recognition_notices import NOTHING_TO_READ
 from wenyuan.parsers.registry import parser_for
 from wenyuan.parsers.text.decoding import delivered_as, without_surrogates
 from wenyuan.rules.cutting import Cutter
@@ -58,7 +59,8 @@ def _read(path: Path, name: str, media_type: str) -> Iterator[ReadEvent]:
 
 
 def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterator[ReadEvent]:
-    has_text, members = False, MemberGate(name)
+    has_text = has_nothing = False
+    members = MemberGate(name)
     for event in events:
         if isinstance(event, Member):
             yield from members.passed(event)
@@ -67,6 +69,7 @@ def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterato
             yield replace(event, media_type=media_type)
             continue
         if isinstance(event, Notice | TableRows):
+            has_nothing = has_nothing or (isinstance(event, Notice) and event.code == NOTHING_TO_READ)
             yield event
             continue
         event = _clean(event)
@@ -76,7 +79,7 @@ def _checked(events: Iterable[ReadEvent], media_type: str, name: str) -> Iterato
         else:
             yield event
     yield from members.notices()
-    if not has_text and not members.has_passed:
+    if not (has_text or has_nothing or members.has_passed):
         raise NoText(name=name)
 
 

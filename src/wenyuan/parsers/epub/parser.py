@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from wenyuan.errors import FileEncrypted
+from wenyuan.errors import LockNotOpened
 from wenyuan.parsers.epub.package import Package, page_text, read_package
 from wenyuan.parsers.html.blocks import STRUCTURAL_TAGS, HtmlBlocks
 from wenyuan.parsers.html.tokens import html_tokens
@@ -51,7 +51,7 @@ class _Chapters:
             if part == self._package.contents:
                 continue
             if part in self._package.encrypted:
-                raise FileEncrypted(name=self._archive.name)
+                raise LockNotOpened(name=self._archive.name, format="an EPUB book")
             if part not in self._archive:
                 self._missing.append(part)
                 continue

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from wenyuan.parsers.html.formula import FORMULA_TAGS, Formula, plain_formula
 from wenyuan.parsers.html.table import HtmlTable
 from wenyuan.parsers.html.text import HtmlText, TakenText
 from wenyuan.parsers.html.tokens import Token, attributes
@@ -21,7 +22,7 @@ _PARAGRAPHS = frozenset(
     "legend li main p pre search section summary".split()
 )
 _BLOCKS = frozenset().union(_HEADINGS, _BOILERPLATE, _CAPTIONS, _LISTS, _PARAGRAPHS)
-STRUCTURAL_TAGS = frozenset().union(_BLOCKS, _ROWS, _SKIPPED, {"br", "img", "meta", "title"})
+STRUCTURAL_TAGS = frozenset().union(_BLOCKS, _ROWS, _SKIPPED, FORMULA_TAGS, {"br", "img", "meta", "title"})
 _METADATA = {
     "author": "author",
     "article:author": "author",
@@ -67,10 +68,16 @@ class HtmlBlocks:
         self._tables: list[HtmlTable | None] = []
         self._cell: dict[str, str] | None = None
         self._cell_is_header = False
+        self._formula: Formula | None = None
+        self._last_formula = ""
 
     def take(self, token: Token) -> None:
         """Take the next token; of tags, one of `STRUCTURAL_TAGS`."""
         kind, value, source, line = token
+        if self._formula is not None:
+            if self._formula.take(token):
+                return
+            self._end_formula(self._formula)
         if self._skipped:
             self._skip(kind, value)
         elif kind == "text":
@@ -84,6 +91,8 @@ class HtmlBlocks:
 
     def close(self) -> None:
         """Finish what is open at the end of the page."""
+        if self._formula is not None:
+            self._end_formula(self._formula)
         while self._tables:
             self._end_table()
         self._flush()
@@ -94,7 +103,9 @@ class HtmlBlocks:
         if tag == "br":
             self._text.add_break()
         elif tag == "img":
-            self._text.add_words(" ".join(attributes(source).get("alt", "").split()), line)
+            self._add_picture(attributes(source).get("alt", ""), line)
+        elif tag in FORMULA_TAGS:
+            self._formula = Formula(source, line) if tag == "math" and not source.endswith("/") else None
         elif tag in _SKIPPED:
             if not source.endswith("/"):
                 self._skipped, self._skip_depth = tag, 1
@@ -142,6 +153,16 @@ class HtmlBlocks:
                 self._marker = ""
             elif tag in _BOILERPLATE:
                 self._boilerplate = max(0, self._boilerplate - 1)
+
+    def _add_picture(self, description: str, line: int) -> None:
+        words = plain_formula(description)
+        # Pages that fear that a browser draws no MathML show a picture beside it.
+        if words and words != self._last_formula:
+            self._text.add_words(words, line)
+
+    def _end_formula(self, formula: Formula) -> None:
+        self._formula, self._last_formula = None, formula.text
+        self._text.add_words(formula.text, formula.line)
 
     def _skip(self, kind: str, tag: str) -> None:
         if kind != "text" and tag == self._skipped:

@@ -6,7 +6,8 @@ import struct
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from wenyuan.parsers.office.ole_storage import OleStorage, codec_of
+from wenyuan.parsers.office.ole_storage import OleStorage
+from wenyuan.parsers.office.summary_information import codec_of
 
 SUBJECT, BODY, HTML, COMPRESSED_RTF = 0x0037, 0x1000, 0x1013, 0x1009
 SENDER_NAME, SENDER_ADDRESS, SENDER_SMTP = 0x0C1A, 0x0C1F, 0x5D01

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from wenyuan.parsers.forms import is_form
 from wenyuan.types import Anchor, Block, BlockKind
 
 TITLE_LEVEL = 0
@@ -92,6 +93,7 @@ class OfficeBlocks:
         table = self._open_tables[-1]
         values = table.values(cells)
         if any(values):
+            table.look_back(values)
             text = f"| {' | '.join(values)} |"
             self._give("table", text, table.header, "\n" if table is self._last_table else "\n\n")
             self._last_table = table
@@ -132,6 +134,8 @@ class _Table:
         self.header = ""
         self.has_rows = False
         self._above: list[str] = []
+        self._guessed: Sequence[str] = ()
+        """The first row, where it is the header only by its looks, until the second is known."""
 
     def values(self, cells: Iterable[Cell]) -> list[str]:
         """A cell that spans columns is followed by empty ones; one that spans rows is repeated in each."""
@@ -150,7 +154,14 @@ class _Table:
     def note(self, values: Sequence[str], text: str, is_header: bool) -> None:
         if not self.has_rows and (is_header or looks_like_header(values)) and len(values) > 1:
             self.header = text
+            self._guessed = () if is_header else values
         self.has_rows = True
+
+    def look_back(self, values: Sequence[str]) -> None:
+        """See from the second row whether the first is not a header but the first row of a form."""
+        if self._guessed and is_form(self._guessed, values):
+            self.header = ""
+        self._guessed = ()
 
 
 def looks_like_header(values: Sequence[str]) -> bool:

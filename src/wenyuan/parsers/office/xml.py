@@ -91,8 +91,7 @@ def release(element: _Element) -> None:
     element.clear()
     parent = element.getparent()
     if parent is not None:
-        while element.getprevious() is not None:
-            del parent[0]
+        del parent[: parent.index(element)]
 
 
 def _fault(part: str, error: XMLSyntaxError) -> str:

@@ -25,6 +25,7 @@ MOST_INFLATED = 250
 _FREE_BYTES = 32_000_000
 _PIECE_BYTES = 1 << 18
 _ENCRYPTED = 0x1
+_PASSWORD_ENCODINGS = ("utf-8", "gb18030", "big5", "cp932")
 _LARGEST_DIRECTORY = 4_000_000
 # End of central directory (APPNOTE 4.3.16): the entries of this disk and of all, and the directory's size.
 _END = struct.Struct("<4s4H2LH")
@@ -40,7 +41,10 @@ class ZipArchive:
         self.name = name
         self.format_name = format_name
         self.entries = {
-            member.filename.replace("\\", "/"): member for member in archive.infolist() if not member.is_dir()
+            member.filename.replace("\\", "/"): member
+            for member in archive.infolist()
+            # A damaged one may have no name at all.
+            if member.filename and not member.is_dir()
         }
         self._archive = archive
         self._left = MOST_BYTES
@@ -140,8 +144,39 @@ def opened_archive(path: Path, name: str, format_name: str, password: str = "") 
                     reason = f"its part {member.filename!r} would lie outside of it"
                     raise FileMalformed(name=name, format=format_name, reason=reason)
             if password:
-                archive.setpassword(password.encode())
+                archive.setpassword(_fitting(archive, password))
             yield ZipArchive(archive, name, format_name)
+
+
+def _fitting(archive: zipfile.ZipFile, password: str) -> bytes:
+    """The password in the encoding in which it was typed: APPNOTE names none, and programs take the system's.
+
+    Tried on the smallest encrypted member; in UTF-8 where none fits.
+    """
+    typed = list(dict.fromkeys(filter(None, (_encoded(password, name) for name in _PASSWORD_ENCODINGS))))
+    locked = [member for member in archive.infolist() if member.flag_bits & _ENCRYPTED and member.file_size]
+    if len(typed) > 1 and locked:
+        smallest = min(locked, key=lambda member: member.file_size)
+        typed = [one for one in typed if _opens(archive, smallest, one)] or typed
+    return typed[0]
+
+
+def _encoded(password: str, encoding: str) -> bytes:
+    """The password in an encoding; empty where that lacks one of its characters."""
+    try:
+        return password.encode(encoding)
+    except UnicodeEncodeError:
+        return b""
+
+
+def _opens(archive: zipfile.ZipFile, member: zipfile.ZipInfo, password: bytes) -> bool:
+    """Whether a member's first bytes inflate with a password, and to its checksum where they are all of it."""
+    try:
+        with archive.open(member, pwd=password) as file:
+            file.read(_PIECE_BYTES)
+    except (RuntimeError, zipfile.BadZipFile, NotImplementedError, zlib.error, EOFError, OSError, ValueError):
+        return False
+    return True
 
 
 def _check_directory(file: BinaryIO, name: str) -> None:

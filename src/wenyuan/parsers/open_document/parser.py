@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wenyuan.errors import FileEncrypted, FileOverLimit
+from wenyuan.errors import FileOverLimit, LockNotOpened
 from wenyuan.parsers.office.notices import object_notices, text_notices
 from wenyuan.parsers.office.package import cleaned_properties, margins_of
 from wenyuan.parsers.office.xml import part_tree, release, streamed_elements
@@ -137,9 +137,9 @@ class _Document:
 
 
 def refuse_encrypted(archive: ZipArchive) -> None:
-    """Raises `FileEncrypted` for a file that is protected with a password."""
+    """Raises `LockNotOpened` for a file that is protected with a password."""
     if _MANIFEST in archive and b"encryption-data" in archive.read(_MANIFEST):
-        raise FileEncrypted(name=archive.name)
+        raise LockNotOpened(name=archive.name, format="an OpenDocument file")
 
 
 def add_styles(archive: ZipArchive, styles: DocumentStyles) -> _Element | None:

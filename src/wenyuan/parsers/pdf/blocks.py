@@ -15,6 +15,9 @@ from wenyuan.parsers.pdf.paragraphs import Paragraph, finished, goes_on
 from wenyuan.parsers.pdf.tables import Table
 from wenyuan.types import Anchor, Block, BlockKind, Box
 
+_ROUNDED = 2
+"""Points by which edges of the same columns differ where each is rounded."""
+
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
 
 
@@ -99,7 +102,7 @@ class BlockMaker:
         """Yield a block for each row; a table that goes on over a page keeps its header."""
         rows = table.rows
         before = self._table
-        if before is not None and before.edges == table.edges:
+        if before is not None and _goes_on(before, table, rows[0].markdown == self._header):
             if rows[0].markdown == self._header:
                 rows = rows[1:]
         else:
@@ -117,3 +120,13 @@ class BlockMaker:
         self._last_kind = kind
         path = self._headings.path
         return Block(kind, _CONTROL.sub("", text), anchor, path, _CONTROL.sub("", context), joiner)
+
+
+def _goes_on(before: Table, table: Table, has_its_header: bool) -> bool:
+    """Whether a table is the rest of the one before: at the same place on the next page, or in the next column."""
+    if before.edges == table.edges:
+        return True
+    if not has_its_header or len(before.edges) != len(table.edges):
+        return False
+    shifts = [there - here for here, there in zip(before.edges, table.edges, strict=True)]
+    return not shifts or max(shifts) - min(shifts) <= _ROUNDED

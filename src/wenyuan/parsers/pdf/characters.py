@@ -10,7 +10,8 @@ import ctypes
 import math
 import re
 from array import array
-from collections import deque
+from bisect import bisect_left, insort
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -22,13 +23,17 @@ from typing import Any, NamedTuple
 import pypdfium2.raw as pdfium
 
 from wenyuan.parsers.pdf.frame import PageFrame, Rectangle
-from wenyuan.parsers.pdf.letters import HYPHENS, plain_letters
+from wenyuan.parsers.pdf.letters import HYPHENS, plain_letters, with_ligatures
 
 _WORD = re.compile(f"[^\\s{HYPHENS}\\x00]+[{HYPHENS}]?|[{HYPHENS}]")
 _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _BOLD = re.compile(rb"bold|black|heavy|demi|bx\d|simhei|hei-?ti", re.I)
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0b-\x1f\ufffd\ue000-\uf8ff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+# A comma with a letter right behind it is hardly written by anybody: PDFium has missed a space there, and others too.
+_RUN_TOGETHER = re.compile("[a-z]{2},[a-z]{2}")
+_SHORTEST_RUN = 4
+_SPACE_WITHIN = 0.18
 _FONT_NAME_BYTES = 96
 # Printed letter by letter: so many single letters on a line, and such a part of its words.
 _FEWEST_LETTERS = 3
@@ -104,9 +109,9 @@ class PageText:
         quarters = round(pdfium.FPDFText_GetCharAngle(self._handle, index) / (math.pi / 2))
         return bool((quarters - frame.turns) % 4 == 2)
 
-    def is_generated(self, index: int) -> bool:
-        """Whether PDFium made the character up."""
-        return self._is_generated(self._address, index) == 1
+    def generated(self, indexes: Sequence[int]) -> list[int]:
+        """For each character whether PDFium made it up: 1 if it did."""
+        return list(map(self._is_generated, repeat(self._address), indexes))
 
     def font(self, index: int) -> Font:
         """The font in which the character is shown."""
@@ -143,19 +148,22 @@ def _whole_text(handle: Any) -> str:
     if written != count:
         # It leaves out what has no Unicode; asked one by one each character keeps its place.
         codes = map(pdfium.FPDFText_GetUnicode, repeat(handle), range(count))
-        return "".join([chr(code) if 0 < code <= 0xFFFF else "\ufffd" for code in codes])
+        return with_ligatures("".join([chr(code) if 0 < code <= 0xFFFF else "\ufffd" for code in codes]))
     data = bytes(memoryview(units).cast("B")[: 2 * count])
     text = data.decode("utf-16-le", "surrogatepass")
-    return text if len(text) == count else "".join(map(chr, units[:count]))
+    return with_ligatures(text if len(text) == count else "".join(map(chr, units[:count])))
 
 
 def page_words(page: PageText, frame: PageFrame) -> list[Word]:
     """The words of a page in PDFium's order, each once where it was printed twice; those off the page left out."""
-    words = list(_placed_words(page, frame))
+    words = _placed_words(page, frame)
     if _seem_repeated(words):
         words = list(_once(words))
-    for line in _lettered_lines(words):
-        _respace(line, page)
+    if len([word for word in words if word.glue is Glue.GAP and len(word.text) == 1]) >= _FEWEST_LETTERS:
+        for line in _lettered_lines(words):
+            _respace(line, page)
+    if not frame.turns and _RUN_TOGETHER.search(page.text):
+        words = list(_parted(words, page, frame))
     _settle_turns(words)
     for word in words:
         if word.turn:
@@ -164,27 +172,29 @@ def page_words(page: PageText, frame: PageFrame) -> list[Word]:
     return words
 
 
-def _placed_words(page: PageText, frame: PageFrame) -> Iterator[Word]:
+def _placed_words(page: PageText, frame: PageFrame) -> list[Word]:
     """The words on the page as shown; the turn of those with one character is not known yet, and -1."""
     text = page.text
     spans = [match.span() for match in _WORD.finditer(text)]
     width, height = frame.width, frame.height
     has_surrogates = _SURROGATE.search(text) is not None
-    before = 0
-    for (first, end), place in zip(spans, _places(page, spans, frame), strict=True):
-        left, top, right, bottom, across, down = place
-        glue = _glue(page, before, first)
-        before = end
+    words: list[Word] = []
+    places = zip(spans, _places(page, spans, frame), _glues(page, spans), strict=True)
+    for (first, end), (left, top, right, bottom, across, down), glue in places:
         if right <= 0 or bottom <= 0 or left >= width or top >= height:
             continue
         said = text[first:end]
         if has_surrogates:
             said = said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        turn = 0 if 0 < across >= abs(down) and end - first > 1 else _turn(said, across, down)
-        if turn == 2 and not page.is_upside_down(first, frame):
-            yield from _letter_by_letter(first, end, page, frame, glue)
+        if 0 < across >= down >= -across and end - first > 1:
+            turn = 0
         else:
-            yield Word(said if said.isascii() else plain_letters(said), left, top, right, bottom, turn, glue, first)
+            turn = _turn(said, across, down)
+            if turn == 2 and not page.is_upside_down(first, frame):
+                words += _letter_by_letter(first, end, page, frame, glue)
+                continue
+        words.append(Word(said if said.isascii() else plain_letters(said), left, top, right, bottom, turn, glue, first))
+    return words
 
 
 def _seem_repeated(words: Sequence[Word]) -> bool:
@@ -193,19 +203,27 @@ def _seem_repeated(words: Sequence[Word]) -> bool:
     return len({(word.text, word.left // step, word.top // step) for word in words}) < len(words)
 
 
-def _once(words: Iterable[Word]) -> Iterator[Word]:
+def _once(words: Sequence[Word]) -> Iterator[Word]:
     """Each word once that was printed several times at its place, as shadows and false bold are."""
+    counts = Counter([word.text for word in words])
     seen: dict[tuple[str, int], list[float]] = {}
     step = 2 * _SAME_PLACE
     for word in words:
         text, top, left = word.text, word.top, word.left
-        near = seen.get((text, int(top // step)))
-        if near is not None and any(abs(left - other) <= _SAME_PLACE for other in near):
-            continue
-        # Noted under both steps that a place less than half a step above or below can be in.
-        for row in {int((top - _SAME_PLACE) // step), int((top + _SAME_PLACE) // step)}:
-            seen.setdefault((text, row), []).append(left)
+        if counts[text] > 1:
+            near = seen.get((text, int(top // step)))
+            if near is not None and _is_near(left, near):
+                continue
+            # Noted under both steps that a place less than half a step above or below can be in.
+            for row in {int((top - _SAME_PLACE) // step), int((top + _SAME_PLACE) // step)}:
+                insort(seen.setdefault((text, row), []), left)
         yield word
+
+
+def _is_near(place: float, others: Sequence[float]) -> bool:
+    """Whether one of the others, which are sorted, is at nearly the same place."""
+    at = bisect_left(others, place - _SAME_PLACE)
+    return at < len(others) and abs(place - others[at]) <= _SAME_PLACE
 
 
 def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> Iterator[tuple[float, ...]]:
@@ -234,14 +252,28 @@ def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> I
     )
 
 
-def _glue(page: PageText, end: int, first: int) -> Glue:
-    if first == end + 1:
-        if page.text[end] not in "\r\n":
-            return Glue.GAP if page.is_generated(end) else Glue.SPACE
-    elif first == end:
-        return Glue.NONE if end else Glue.NEWLINE
-    between = page.text[end:first]
-    return Glue.NEWLINE if "\n" in between or "\r" in between or not end else Glue.SPACE
+def _glues(page: PageText, spans: Sequence[tuple[int, int]]) -> list[Glue]:
+    """What stands before each word."""
+    text, before = page.text, 0
+    glues: list[Glue] = []
+    spaces: list[int] = []
+    """Where a single character that is no line's end parts two words, and which word follows."""
+    followed: list[int] = []
+    for number, (first, end) in enumerate(spans):
+        if first == before + 1 and text[before] not in "\r\n":
+            spaces.append(before)
+            followed.append(number)
+            glues.append(Glue.SPACE)
+        elif first == before:
+            glues.append(Glue.NONE if before else Glue.NEWLINE)
+        else:
+            between = text[before:first]
+            glues.append(Glue.NEWLINE if "\n" in between or "\r" in between or not before else Glue.SPACE)
+        before = end
+    for number, is_generated in zip(followed, page.generated(spaces), strict=True):
+        if is_generated == 1:
+            glues[number] = Glue.GAP
+    return glues
 
 
 def _turn(text: str, across: float, down: float) -> int:
@@ -268,24 +300,32 @@ def _settle_turns(words: list[Word]) -> None:
 
     Where they stand close under each other, they are vertical text, which PDFium has taken for lines.
     """
-    start = 0
-    while start < len(words):
-        end = start + 1
-        while end < len(words) and _goes_down(words[end - 1], words[end]):
-            end += 1
-        run = words[start:end]
-        known = next((word.turn for word in run if word.turn > 0), 0)
-        turn = known or (1 if len(run) >= _FEWEST_STACKED else 0)
-        for word in run:
-            if word.turn < 0:
-                word.turn = turn
-        start = end
+    run: list[Word] = []
+    # What is level stands in no column with anything, and knows its own turn.
+    for word in words:
+        if word.turn == 0:
+            if run:
+                _settle(run)
+                run = []
+        elif run and not _goes_down(run[-1], word):
+            _settle(run)
+            run = [word]
+        else:
+            run.append(word)
+    if run:
+        _settle(run)
+
+
+def _settle(run: list[Word]) -> None:
+    known = next((word.turn for word in run if word.turn > 0), 0)
+    turn = known or (1 if len(run) >= _FEWEST_STACKED else 0)
+    for word in run:
+        if word.turn < 0:
+            word.turn = turn
 
 
 def _goes_down(word: Word, after: Word) -> bool:
-    """Whether a word stands in the same column as the one after it and close, neither of them printed level."""
-    if word.turn == 0 or after.turn == 0:
-        return False
+    """Whether a word stands in the same column as the one after it and close; neither of them is printed level."""
     overlap = min(word.right, after.right) - max(word.left, after.left)
     distance = max(word.top, after.top) - min(word.bottom, after.bottom)
     narrow, wide = sorted((word.right - word.left, after.right - after.left))
@@ -328,6 +368,29 @@ def _respace(line: list[Word], page: PageText) -> None:
             word.glue = Glue.NONE
 
 
+def _parted(words: Iterable[Word], page: PageText, frame: PageFrame) -> Iterator[Word]:
+    """The words of an upright page, divided where there is room for a space within them.
+
+    PDFium misses the space where a program moves on by itself, after letters that are kerned (groff's PostScript).
+    """
+    for word in words:
+        size = len(word.text)
+        plain = word.turn == 0 and size >= _SHORTEST_RUN and word.text[1:].isascii()
+        if not plain or page.text[word.first : word.first + size] != word.text:
+            yield word
+            continue
+        boxes = page.boxes(range(word.first, word.first + size))
+        least = _SPACE_WITHIN * (word.bottom - word.top)
+        cuts = [at for at in range(1, size) if boxes[4 * at] - boxes[4 * at - 2] > least]
+        if not cuts or 2 * len(cuts) > size:
+            yield word
+            continue
+        for start, end in pairwise([0, *cuts, size]):
+            left, right = boxes[4 * start] - frame.left, boxes[4 * end - 2] - frame.left
+            glue = Glue.GAP if start else word.glue
+            yield Word(word.text[start:end], left, word.top, right, word.bottom, 0, glue, word.first + start)
+
+
 def _usual(distances: list[float]) -> float:
     """The distance that most of them have, or 0."""
     middle = median(distances)
@@ -343,4 +406,4 @@ def garbled_share(words: Iterable[Word]) -> float:
 
 def visible_count(words: Iterable[Word]) -> int:
     """How many characters the words have."""
-    return sum(len(word.text) for word in words)
+    return sum([len(word.text) for word in words])

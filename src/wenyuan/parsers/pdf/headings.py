@@ -68,7 +68,7 @@ class Headings:
     def learn(self, fragments: Iterable[Fragment]) -> None:
         """Take the letters of a page into account, of which most are the body's."""
         for fragment in fragments:
-            count = sum(len(word.text) for word in fragment.words)
+            count = sum([len(word.text) for word in fragment.words])
             self._sizes[round(fragment.font.size * 2) / 2] += count
             if fragment.font.is_bold:
                 self._bold += count

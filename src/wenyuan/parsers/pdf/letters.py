@@ -56,6 +56,35 @@ def plain_letters(text: str) -> str:
     return text.translate(_plain_forms()) if _HAS_FORM.search(text) else text
 
 
+# TeX's Cork encoding (T1), by Knappen and others, 1990: what it has where other encodings have control characters.
+_CORK = {
+    0x10: "“",
+    0x11: "”",
+    0x12: "„",
+    0x13: "«",
+    0x14: "»",
+    0x15: "–",
+    0x16: "—",
+    0x1B: "\ufb00",
+    0x1C: "\ufb01",
+    0x1D: "\ufb02",
+    0x1E: "\ufb03",
+    0x1F: "\ufb04",
+    0x88: "•",
+    0xBF: "£",
+}
+_CORK_LIGATURE = re.compile("[A-Za-z][\x1b-\x1f]|[\x1b-\x1f][a-z]")
+
+
+def with_ligatures(text: str) -> str:
+    """The text of a page with the ligatures and quotation marks of bitmap fonts of TeX, which name no letters.
+
+    Each stays one character. PDFium gives such letters by their codes; only where a ligature stands at a letter is
+    it known that they are in that encoding.
+    """
+    return text.translate(_CORK) if _CORK_LIGATURE.search(text) else text
+
+
 def is_wide(character: str) -> bool:
     """Whether it is written without spaces around it: Han, kana, bopomofo and full-width punctuation."""
     return character > "\u2e7f" and _WIDE.match(character) is not None

@@ -16,6 +16,7 @@ from wenyuan.parsers.pdf.frame import Rectangle
 from wenyuan.parsers.pdf.letters import is_wide, without_marks
 
 _FIRST_WIDE = "\u2e80"
+_SPACE, _NONE = Glue.SPACE, Glue.NONE
 _ITEM_MARK = re.compile(r"[(（]?\d{1,3}[.)）]|[•●○■□▪◦‣∙\uf000-\uf0ff]")
 # In heights of the line. A space is about a quarter, in justified text up to two thirds.
 _PARTING_GAP = 0.9
@@ -107,18 +108,27 @@ def fragments_of(words: Iterable[Word], type_of: Callable[[Word], Type]) -> list
     """Put words of one turn together, in their order; `type_of` tells how a word is printed."""
     fragments: list[Fragment] = []
     last: Fragment | None = None
+    before = 0.0
     for word in words:
-        if last is not None and _continues(last, word):
+        left, top, right, bottom = word.left, word.top, word.right, word.bottom
+        # The same height as the line so far is what nearly every word has.
+        if last is not None and (
+            -(bottom - top) / 2 < left - before < _PARTING_GAP * (bottom - top)
+            if top == last.top and bottom == last.bottom
+            else _continues(last, word)
+        ):
             last.words.append(word)
-            if word.left < last.left:
-                last.left = word.left
-            if word.right > last.right:
-                last.right = word.right
-            if word.top < last.top:
-                last.top = word.top
-            if word.bottom > last.bottom:
-                last.bottom = word.bottom
+            if left < last.left:
+                last.left = left
+            if right > last.right:
+                last.right = right
+            if top < last.top:
+                last.top = top
+            if bottom > last.bottom:
+                last.bottom = bottom
+            before = right
         else:
+            before = right
             printed = type_of(word)
             last = Fragment([word], word.left, word.top, word.right, word.bottom, printed.font, printed.baseline)
             fragments.append(last)
@@ -234,11 +244,14 @@ def _spaces(words: Sequence[Word]) -> list[str]:
     printed = 0
     for before, word in itertools.pairwise(words):
         glue = word.glue
-        if before.text[-1] < _FIRST_WIDE and word.text[0] < _FIRST_WIDE and glue is not Glue.NONE:
-            wide = glue is Glue.SPACE or word.left - before.right > _NEWLINE_GAP * (word.bottom - word.top)
-            if wide:
-                spaces.append(" ")
-                continue
+        if (
+            (glue is _SPACE or word.left - before.right > _NEWLINE_GAP * (word.bottom - word.top))
+            and before.text[-1] < _FIRST_WIDE
+            and word.text[0] < _FIRST_WIDE
+            and glue is not _NONE
+        ):
+            spaces.append(" ")
+            continue
         space, is_printed_between_wide = _space(before, word)
         spaces.append(space)
         printed += is_printed_between_wide

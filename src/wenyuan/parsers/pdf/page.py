@@ -98,9 +98,11 @@ def _lacks_text(page: pypdfium2.PdfPage, frame: PageFrame, words: list[Word]) ->
 
 
 def _add_text(content: PageContent, text: PageText, words: list[Word], annotations: Annotations) -> None:
-    by_turn: dict[int, list[Word]] = {}
-    for word in words:
-        by_turn.setdefault(word.turn, []).append(word)
+    by_turn: dict[int, list[Word]] = {0: words} if words else {}
+    if any(word.turn for word in words):
+        by_turn = {}
+        for word in words:
+            by_turn.setdefault(word.turn, []).append(word)
     if annotations.links:
         _add_addresses(annotations.links, words, content.frame)
 

@@ -28,6 +28,7 @@ _WIDEST_PITCH = 2.5
 _OPEN_PITCH = 1.6
 _NARROW_PITCH = 1.2
 _TOO_LONG = 0.1
+_TITLE_SIZE = 1.3
 _BULLETS = "•●○■□▪◦‣·∙–—\uf0b7\uf0a7\uf06c\uf0d8\uf0fc\uf02d"
 _MARKER = re.compile(
     rf"(?:[{_BULLETS}*-]\s*|[(（](?:\d{{1,3}}|[一二三四五六七八九十]{{1,3}}|[a-z]|[ivx]{{1,4}})[)）]\s*"
@@ -90,6 +91,7 @@ class _Column:
         # One line in ten may be too long for the column.
         self._right = rights[-1 - int(_TOO_LONG * (len(rights) - 1))] if rights else 0.0
         self._pitch = _usual_pitch(lines)
+        self._size = median(line.font.size for line in lines) if lines else 0.0
 
     def paragraphs(self, lines: Sequence[Line]) -> list[Paragraph]:
         found: list[Paragraph] = []
@@ -116,6 +118,8 @@ class _Column:
             return True
         if abs(size - size_above) > _OTHER_SIZE * max(size, size_above) or line.font.is_bold != above.font.is_bold:
             return True
+        if self._is_centred_title(above, line):
+            return False
         marked = _MARKER.match(line.text)
         if not marked and _NUMBERING.match(group[0].text) and 0 < line.left - group[0].left < _HUNG * height:
             # The title of a numbered section, whose number stands out.
@@ -133,6 +137,14 @@ class _Column:
         if len(group) > 1 and above.left - line.left > _INDENTED * height:
             return True
         return ends
+
+    def _is_centred_title(self, above: Line, line: Line) -> bool:
+        """Whether two lines in the same large letters stand centred above each other: a title is in one piece."""
+        height = min(above.height, line.height)
+        if min(line.font.size, above.font.size) < _TITLE_SIZE * self._size or line.font != above.font:
+            return False
+        is_centred = abs(line.left + line.right - above.left - above.right) < height
+        return is_centred and abs(line.left - above.left) > _INDENTED * height
 
     def _ends(self, above: Line, line: Line) -> bool:
         """Whether `above` is a paragraph's last line: what `line` begins with would still have fitted."""

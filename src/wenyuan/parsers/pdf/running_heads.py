@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
+from statistics import median
 from typing import NamedTuple
 
 from wenyuan.parsers.pdf.frame import Rectangle
@@ -17,6 +19,8 @@ _SAME_HEIGHT = 3.0
 _LONGEST = 200
 _MOST_PIECES = 300
 _MOST_ROWS = 3
+_FEWEST_ROWS = 4
+_APART = 1.6
 _LARGEST_OFFSET = 50
 _LARGEST_NUMBER_LENGTH = 6
 _NUMBER = re.compile(r"\d+")
@@ -90,7 +94,26 @@ def running(page: Edges, neighbours: Iterable[Edges]) -> set[int]:
     heads = beside | set(found)
     upper = sorted((piece for piece in page.pieces if piece.is_upper), key=lambda piece: piece.top)
     lower = sorted((piece for piece in page.pieces if not piece.is_upper), key=lambda piece: -piece.top)
+    for side in (upper, lower):
+        heads |= _rest_of_row(side, found.keys())
     return _outermost(upper, heads) | _outermost(lower, heads)
+
+
+def _rest_of_row(pieces: Sequence[Edge], found: Collection[int]) -> set[int]:
+    """What stands beside a recurring chapter in the row furthest out, such as a section that changes with every page.
+
+    Only where that row stands apart from the rows that follow, as one of a table does not.
+    """
+    rows: list[list[Edge]] = []
+    for piece in pieces:
+        if rows and abs(piece.top - rows[-1][0].top) <= _SAME_HEIGHT:
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    if len(rows) < _FEWEST_ROWS or not any(one.key in found and _HAS_LETTER.search(one.pattern) for one in rows[0]):
+        return set()
+    first, *pitches = (abs(below[0].top - above[0].top) for above, below in pairwise(rows))
+    return {piece.key for piece in rows[0]} if first >= _APART * median(pitches) else set()
 
 
 def _outermost(pieces: Iterable[Edge], heads: set[int]) -> set[int]:
@@ -118,10 +141,11 @@ def _by_pattern(edges: Edges) -> dict[str, list[Edge]]:
 
 
 def _recurs(piece: Edge, page: int, distance: int, patterns: dict[str, list[Edge]]) -> bool:
-    return any(
-        abs(piece.top - other.top) <= _SAME_HEIGHT and all(_counted(piece, other, page, distance))
-        for other in patterns.get(piece.pattern, ())
-    )
+    top = piece.top
+    for other in patterns.get(piece.pattern, ()):
+        if -_SAME_HEIGHT <= top - other.top <= _SAME_HEIGHT and all(_counted(piece, other, page, distance)):
+            return True
+    return False
 
 
 def _counted(piece: Edge, other: Edge, page: int, distance: int) -> Iterator[bool]:

@@ -7,6 +7,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from wenyuan.parsers.forms import is_form
 from wenyuan.parsers.pdf.characters import Word
 from wenyuan.parsers.pdf.frame import Rectangle, around
 from wenyuan.parsers.pdf.letters import joined_lines, without_marks
@@ -75,7 +76,9 @@ class Table:
     def has_header(self) -> bool:
         """Whether the first row names the columns: several of them, none by a number."""
         cells = [cell.strip() for cell in self.rows[0].cells]
-        return sum(map(bool, cells)) > 1 and not any(_NUMBER.fullmatch(cell) for cell in cells)
+        if sum(map(bool, cells)) < 2 or any(_NUMBER.fullmatch(cell) for cell in cells):
+            return False
+        return not is_form(cells, self.rows[1].cells if len(self.rows) > 1 else ())
 
 
 # --- Ruled tables --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from PIL import ExifTags, Image
 from wenyuan.errors import NeedsOcr
 from wenyuan.parsers.pictures.files import UNREADABLE, opened_picture, shown
 from wenyuan.parsers.pictures.recognition import allowance
-from wenyuan.parsers.pictures.recognition_notices import doubtful_notice, left_out_notice
+from wenyuan.parsers.pictures.recognition_notices import doubtful_notice, left_out_notice, nothing_to_read_notice
 from wenyuan.parsers.pictures.text import PictureText, text_of
 from wenyuan.types import Facts, JsonObject, Notice, ReadEvent
 
@@ -34,6 +34,8 @@ class PictureParser:
             yield from _pages(picture, name, facts)
             yield facts.told()
             yield from facts.notices()
+            if facts.is_without_writing:
+                yield nothing_to_read_notice()
 
 
 @dataclass(slots=True)
@@ -49,11 +51,18 @@ class _Counted:
     doubtful: list[int] = field(default_factory=list)
     cut_off: list[int] = field(default_factory=list)
     incomplete: list[int] = field(default_factory=list)
+    has_illegible: bool = False
+
+    @property
+    def is_without_writing(self) -> bool:
+        """Whether all of it was looked at, and nothing on it is writing, as on most photos."""
+        return not (self.characters or self.has_illegible or self.incomplete or self.cut_off)
 
     def add(self, found: PictureText) -> None:
         self.without_text += not found.blocks
         self.confidence += found.confidence * found.characters
         self.characters += found.characters
+        self.has_illegible = self.has_illegible or found.has_illegible
         if found.is_doubtful:
             self.doubtful.append(self.pages)
         if not found.is_complete:
@@ -62,7 +71,7 @@ class _Counted:
     def told(self) -> Facts:
         """The type is put in by whoever detected it."""
         quality: dict[str, int] = {"pages": self.pages, "pages_recognised": self.pages - self.without_text}
-        if self.without_text:
+        if self.without_text and not self.is_without_writing:
             quality["pages_without_text"] = self.without_text
         if self.characters:
             quality["confidence_percent"] = round(100 * self.confidence / self.characters)

@@ -8,6 +8,9 @@ from typing import Final
 from wenyuan.parsers.pictures.recognition import Recognition
 from wenyuan.types import Notice
 
+NOTHING_TO_READ: Final = "nothing-to-read"
+"""The notice of a file that is whole without any text: its reader has looked, and there is nothing to be read."""
+
 _NAMED_PAGES: Final = 20
 
 
@@ -36,6 +39,12 @@ def left_out_notice(pages: Sequence[int]) -> Notice:
         f"The document has more scanned pages than are recognised (`reading.ocr_pages`): {named_pages(pages)} left out."
     )
     return Notice("pages-not-recognised", message)
+
+
+def nothing_to_read_notice() -> Notice:
+    """A picture of something without writing, as most photos are."""
+    message = "The picture shows no writing: it is kept and listed, but no question finds it."
+    return Notice(NOTHING_TO_READ, message)
 
 
 def named_pages(pages: Sequence[int]) -> str:

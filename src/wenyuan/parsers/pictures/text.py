@@ -23,6 +23,7 @@ _LIKELY: Final = 0.8
 # How much surer a turned picture must be read to be the right one.
 _BETTER: Final = 1.01
 _TALL: Final = 1.5
+_FEWEST_LETTERS: Final = 4
 
 
 @dataclass(slots=True)
@@ -34,6 +35,8 @@ class PictureText:
     characters: int = 0
     is_complete: bool = True
     """Whether all of it was looked at, or the pages of the file were used up."""
+    has_illegible: bool = False
+    """Whether there are marks on it that look like writing but cannot be read."""
 
     @property
     def is_doubtful(self) -> bool:
@@ -76,6 +79,7 @@ def text_of(picture: Image.Image, recognition: Recognition, page: int, scale: fl
         if len(pieces) == 1:
             read = _upright(read, recognition)
         legible = [line for line in read.lines if _is_legible(line)]
+        found.has_illegible = found.has_illegible or any(_looks_written(line) for line in read.lines)
         found.blocks += laid_out([_placed(line, read.view, page, scale) for line in legible])
         lines += legible
     found.confidence = confidence(lines)
@@ -121,6 +125,11 @@ def _is_legible(line: RecognisedLine) -> bool:
     if line.confidence < _ILLEGIBLE or not line.text.strip():
         return False
     return line.confidence >= _LIKELY or any(map(str.isalnum, line.text))
+
+
+def _looks_written(line: RecognisedLine) -> bool:
+    """Whether an illegible line is writing all the same; a letter or two are seen in any pattern."""
+    return not _is_legible(line) and sum(map(str.isalnum, line.text)) >= _FEWEST_LETTERS
 
 
 def _placed(line: RecognisedLine, view: View, page: int, scale: float) -> PlacedLine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import re
 from collections import Counter
 from collections.abc import Iterator
 from copy import copy
@@ -25,6 +26,8 @@ MEDIA_TYPE = "application/rtf"
 
 _DEEPEST_GROUP = 5_000
 _BATCH = 200
+_TYPED_LABEL = re.compile(r"([•·–▪◦*-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)])\t")
+"""A number or bullet that is written as text before a hanging paragraph, and no list."""
 _PARAGRAPH_ENDS = frozenset("par sect".split())
 
 
@@ -360,7 +363,9 @@ class _Document:
             self._flush()
             self._paragraph = Paragraph()
         elif word == "s":
-            paragraph.style = number or 0
+            paragraph.set_style(number or 0, len(self._stack))
+        elif word == "fi":
+            paragraph.hangs = (number or 0) < 0
         elif word == "outlinelevel":
             paragraph.level = heading_level(number or 0)
         elif word == "intbl":
@@ -447,6 +452,9 @@ class _Document:
             label = "•"
         if not text.strip() and not after:
             return
+        typed = _TYPED_LABEL.match(text) if paragraph.hangs and level is None and not label else None
+        if typed is not None:
+            label, text = typed[1], text[typed.end() :]
         finished = StreamParagraph(text, level, kind, label, paragraph.list_depth, after)
         if self._flows:
             flow.paragraphs.append(finished)

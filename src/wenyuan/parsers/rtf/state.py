@@ -71,6 +71,14 @@ class Paragraph:
     depth: int = 0
     list_id: int = 0
     list_depth: int = 0
+    hangs: bool = False
+    """Whether its first line begins left of the others."""
+    _style_depth: int = -1
+
+    def set_style(self, style: int, depth: int) -> None:
+        """Give it a style that is named in so many groups: what a deeper group says holds for that group alone."""
+        if self._style_depth < 0 or depth <= self._style_depth:
+            self.style, self._style_depth = style, depth
 
 
 @dataclass(slots=True)

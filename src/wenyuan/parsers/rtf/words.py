@@ -47,7 +47,7 @@ RELEVANT = DESTINATIONS.union(
     SKIPPED,
     CHARACTERS,
     "u f plain v deleted revised uc ansicpg deff mac object par sect pard s outlinelevel intbl itap".split(),
-    "ls ilvl ftnalt".split(),
+    "ls ilvl ftnalt fi".split(),
     "trowd trhdr clvmrg clmrg cellx cell nestcell row nestrow fcharset sbasedon list levelnfc listid bin".split(),
     "yr mo dy hr min".split(),
 )

@@ -20,7 +20,7 @@ class OdsParser:
     """Reads spreadsheets of LibreOffice and others."""
 
     def read(self, path: Path, name: str) -> Iterator[ReadEvent]:
-        """Yield a block for each row. Raises `FileMalformed`, `FileOverLimit`, `FileEncrypted`."""
+        """Yield a block for each row. Raises `FileMalformed`, `FileOverLimit`, `LockNotOpened`."""
         with opened_archive(path, name, "OpenDocument spreadsheet") as archive:
             refuse_encrypted(archive)
             metadata = properties_of(archive)

@@ -168,7 +168,8 @@ class OdsSheets:
 
 def _chart_titles(root: _Element) -> str:
     titles = root.iter(f"{CHART}title", f"{CHART}subtitle")
-    return "; ".join(" ".join(_paragraph(text) for text in title.iterchildren(*_PARAGRAPHS)) for title in titles)
+    said = (" ".join(_paragraph(text) for text in title.iterchildren(*_PARAGRAPHS)) for title in titles)
+    return "; ".join(text for text in said if text.strip())
 
 
 def _paragraph(element: _Element) -> str:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 
+from wenyuan.parsers.forms import is_form
 from wenyuan.parsers.sheets.sheet_cells import LAST_ROW, Cell, MergedCells, Remark, Sheet, SheetRow, column_name
 from wenyuan.parsers.sheets.typed_rows import TypedRows
 from wenyuan.parsers.typed_tables import TypedTables
@@ -143,7 +144,7 @@ class SheetTables:
 
     def _begin_table(self, row: SheetRow, following: SheetRow | None) -> Iterator[Block | TableRows]:
         is_declared = row.number in self._sheet.header_rows
-        is_header = is_declared or (_is_header(row) and self._differs(row, following))
+        is_header = is_declared or (_is_header(row) and self._differs(row, following) and not _is_form(row, following))
         goes_on = bool(self._header) and not is_header and not self._titles and self._is_within_header(row)
         self._is_open = True
         if not goes_on:
@@ -291,6 +292,11 @@ def _is_header(row: SheetRow) -> bool:
     words = sum(cell.kind == "text" for cell in row.cells)
     others = [cell for cell in row.cells if cell.kind != "text"]
     return len(row.cells) > 1 and words > 0 and all(_YEAR.fullmatch(cell.text) for cell in others)
+
+
+def _is_form(row: SheetRow, following: SheetRow | None) -> bool:
+    below = following.cells if following is not None and following.number == row.number + 1 else []
+    return is_form([cell.text for cell in row.cells], [cell.text for cell in below])
 
 
 def _shown(cell: Cell) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from wenyuan.parsers.sheets.sheet_cells import Sheet
@@ -24,6 +24,8 @@ class WorkbookFindings:
         self._hidden_rows = 0
         self._not_calculated = 0
         self._first_not_calculated = ""
+        self._blank = 0
+        self._first_blank = ""
 
     def add(self, sheet: Sheet, tables: int, hidden_rows: int = 0) -> None:
         """Note a sheet that has been read."""
@@ -39,6 +41,13 @@ class WorkbookFindings:
         if count and not self._first_not_calculated:
             self._first_not_calculated = f"{sheet}!{first}"
 
+    def add_blank_formulas(self, sheets: Iterable[tuple[str, int, str]]) -> None:
+        """Note formulas of which not one has a result, by sheet, with their number and the first one's address."""
+        for sheet, count, first in sheets:
+            self._blank += count
+            if count and not self._first_blank:
+                self._first_blank = f"{sheet}!{first}"
+
     def notices(self) -> Iterator[Notice]:
         yield from self.typed.notices()
         if self._hidden_sheets:
@@ -53,6 +62,12 @@ class WorkbookFindings:
                 f"at {self._first_not_calculated}. Open the file in its program and save it to have their results."
             )
             yield Notice("formulas-not-calculated", message)
+        if self._blank:
+            message = (
+                f"None of the {self._blank} formulas has a result, so that their cells are blank, the first at "
+                f"{self._first_blank}. Open the file in its program and save it to have them calculated."
+            )
+            yield Notice("formulas-not-calculated", message)
         if self.missing_sheets:
             yield Notice("sheets-missing", f"The file names sheets it does not have: {', '.join(self.missing_sheets)}.")
 
@@ -63,6 +78,6 @@ class WorkbookFindings:
             "hidden_sheets": len(self._hidden_sheets),
             "hidden_rows": self._hidden_rows,
             "tables": self._tables,
-            "formulas_not_calculated": self._not_calculated,
+            "formulas_not_calculated": self._not_calculated + self._blank,
         }
         return {key: count for key, count in counts.items() if count or key == "sheets"}

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from wenyuan.errors import FileEncrypted
-from wenyuan.parsers.office.ole_storage import OleStorage, codec_of, opened_storage
+from wenyuan.errors import LockNotOpened
+from wenyuan.parsers.office.ole_storage import OleStorage, opened_storage
+from wenyuan.parsers.office.summary_information import codec_of
 from wenyuan.parsers.sheets.number_formats import BUILT_IN_FORMATS, GENERAL, number_format
 from wenyuan.parsers.sheets.sheet_cells import Sheet
 from wenyuan.parsers.sheets.sheet_tables import SheetTables
@@ -36,7 +37,7 @@ class XlsParser:
     """Reads workbooks of Excel 5 to 2003; macros are ignored."""
 
     def read(self, path: Path, name: str) -> Iterator[ReadEvent]:
-        """Yield a block for each row. Raises `FileMalformed`, `FileEncrypted`."""
+        """Yield a block for each row. Raises `FileMalformed`, `LockNotOpened`."""
         with opened_storage(path, name, "Excel 97 workbook") as storage:
             metadata = storage.properties()
             title = metadata.pop("title", "")
@@ -44,6 +45,7 @@ class XlsParser:
             stream = _workbook(storage)
         workbook = _globals(stream, storage)
         findings = WorkbookFindings()
+        calculated, blank = 0, list[tuple[str, int, str]]()
         for sheet_name, start, is_hidden in workbook.sheets:
             if start >= len(stream):
                 findings.missing_sheets.append(sheet_name)
@@ -54,6 +56,10 @@ class XlsParser:
             tables = SheetTables(sheet, findings.typed)
             yield from tables.blocks()
             findings.add(sheet, tables.tables, around.hidden_rows)
+            calculated += source.calculated
+            blank.append((sheet_name, source.blank, source.first_blank))
+        if not calculated:
+            findings.add_blank_formulas(blank)
         yield from findings.notices()
         yield Facts(MEDIA_TYPE, title=title, metadata=metadata, quality=findings.quality())
 
@@ -87,7 +93,7 @@ def _globals(stream: bytes, storage: OleStorage) -> _Globals:
         elif kind == EOF:
             break
         elif kind == _FILE_PASSWORD:
-            raise FileEncrypted(name=storage.name)
+            raise LockNotOpened(name=storage.name, format="an Excel 97 workbook")
         elif kind == _CODE_PAGE:
             codec = codec_of(int.from_bytes(data[:2], "little"))
         elif kind == _FROM_1904:

@@ -10,7 +10,7 @@ from math import isfinite
 from operator import itemgetter
 
 from wenyuan.parsers.sheets.number_formats import GENERAL, NumberFormat, number_format
-from wenyuan.parsers.sheets.sheet_cells import Area, Cell, CellKind, Remark, SheetRow
+from wenyuan.parsers.sheets.sheet_cells import Area, Cell, CellKind, Remark, SheetRow, column_name
 from wenyuan.parsers.sheets.xls_records import BOF, CONTINUE, EOF, byte_string, continued, records, unicode_string
 
 _LABEL_SST, _LABEL, _RICH_LABEL, _STRING = 0x00FD, 0x0204, 0x00D6, 0x0207
@@ -20,6 +20,7 @@ _SERIES_TEXT = 0x100D
 _CELL_RECORDS = frozenset({_LABEL_SST, _LABEL, _RICH_LABEL, _NUMBER, _RK, _FORMULA, _TRUTH_OR_ERROR})
 _HIDDEN_ROW = 0x20
 _NOT_A_NUMBER = b"\xff\xff"
+_BLANK = 3
 _ERRORS = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A"}
 _URL_MONIKER = bytes.fromhex("e0c9ea79f9bace118c8200aa004ba90b")
 
@@ -56,6 +57,9 @@ class XlsSheet:
         self._start = start
         self._values = values
         self._links: dict[tuple[int, int], str] = {}
+        self.calculated = self.blank = 0
+        """How many of its formulas have a result, and how many have none, or a blank one; once its rows are read."""
+        self.first_blank = ""
 
     def around(self) -> XlsAround:
         """Go through the sheet once for everything that is not a cell."""
@@ -112,6 +116,8 @@ class XlsSheet:
                     yield self._cell(row + 1, first + index + 1, *self._number(_rk(number), style))
             elif kind in _CELL_RECORDS and len(data) >= 8:
                 row, column, style = _PLACE.unpack_from(data)
+                if kind == _FORMULA and len(data) >= 14:
+                    self._count_formula(data)
                 if kind == _FORMULA and data[12:14] == _NOT_A_NUMBER and data[6] == 0:
                     waiting = row + 1, column + 1
                 else:
@@ -132,6 +138,15 @@ class XlsSheet:
         if kind == _FORMULA and data[12:14] == _NOT_A_NUMBER:
             return (_truth_or_error(data[8], data[6] == 2) if data[6] in (1, 2) else ""), "other"
         return self._number(_DOUBLE.unpack_from(data, 6)[0], style)
+
+    def _count_formula(self, data: bytes) -> None:
+        """Take note of whether a formula has a result; programs that calculate nothing leave all of them blank."""
+        if data[12:14] != _NOT_A_NUMBER or data[6] != _BLANK:
+            self.calculated += 1
+        else:
+            row, column, _ = _PLACE.unpack_from(data)
+            self.first_blank = self.first_blank or f"{column_name(column + 1)}{row + 1}"
+            self.blank += 1
 
     def _number(self, number: float, style: int) -> tuple[str, CellKind, float]:
         if not isfinite(number):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # ECMA-376 part 1, 22.9.2.19: characters that XML cannot hold are written as numbers.
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
+_RELEASED_TOGETHER = 100
 _TRUTH = {"1": "TRUE", "true": "TRUE", "0": "FALSE", "false": "FALSE"}
 
 
@@ -83,7 +84,9 @@ def shared_strings(archive: ZipArchive, part: str) -> list[str]:
     strings: list[str] = []
     for element in streamed_elements(archive, part, "{*}si"):
         strings.append(rich_text(element))
-        release(element)
+        # There may be millions; one by one, giving them back takes longer than reading them.
+        if len(strings) % _RELEASED_TOGETHER == 0:
+            release(element)
     return strings
 
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from wenyuan.errors import FileEncrypted, FileOverLimit, FormatTooOld
+from wenyuan.errors import FileOverLimit, FormatTooOld, LockNotOpened
 from wenyuan.parsers.office.legacy_storage import Damaged, stream
 from wenyuan.parsers.office.ole_storage import OleStorage
 
@@ -66,7 +66,7 @@ class SlidesFile:
         if not user or not self._stream:
             raise FormatTooOld(name=name, format="a PowerPoint 95 or older presentation")
         if int.from_bytes(user[12:16], "little") == _ENCRYPTED:
-            raise FileEncrypted(name=name)
+            raise LockNotOpened(name=name, format="a PowerPoint 97 presentation")
         self._left = _MOST_READINGS * len(self._stream)
         self._places: dict[int, int] = {}
         self.document = self._read_edits(int.from_bytes(user[16:20], "little"))

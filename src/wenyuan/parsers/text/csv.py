@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from wenyuan.errors import FileMalformed
-from wenyuan.parsers.text.csv_table import CsvTable
+from wenyuan.parsers.text.csv_table import CsvTable, is_title
 from wenyuan.parsers.text.decoding import decoded_pieces, recognise_encoding
 from wenyuan.parsers.text.lines import text_lines
 from wenyuan.types import Anchor, Block, Facts, Notice, ReadEvent, TableRows
@@ -20,6 +20,7 @@ _SAMPLE_LINES = 50
 _SAMPLE_COLUMNS = 10_000
 _ROWS_CHARACTERS = 4_000
 _MOST_LINES_IN_RECORD = 1_000
+_MOST_TITLES = 6
 _LARGEST_FIELD = 1 << 24
 _NUMBER = re.compile(r"[-+]?[\d.,]*\d%?")
 _DELIMITER_LINE = re.compile(r"sep=(.)$")
@@ -125,6 +126,8 @@ class _Rows:
         self._first = 0
         self._last = 0
         self._joiner = "\n\n"
+        self._is_titled = False
+        """Whether what was read so far is no more than titles: single cells above the table."""
         self._ragged = 0
         self._first_ragged = 0
         self._typed = CsvTable()
@@ -135,11 +138,12 @@ class _Rows:
         for count, (cells, first, last) in enumerate(records, 1):
             yield from self._typed.take(cells, first, last)
             row = f"| {' | '.join(map(_cell, cells))} |"
-            if count == 1:
-                self._width = len(cells)
-                yield Block("table", row, Anchor("lines", first, last))
+            if count == 1 or (self._is_titled and count <= _MOST_TITLES):
+                self._width = max(self._width, len(cells))
+                yield Block("table", row, Anchor("lines", first, last), joiner=self._joiner)
                 self._joiner = "\n"
-                self._header = row if _is_header(cells) else ""
+                self._is_titled = is_title(cells)
+                self._header = row if _is_header(cells) and not self._is_titled else ""
                 continue
             self._note_width(cells, first)
             if self._rows and (first != self._last + 1 or last > first or self._size >= _ROWS_CHARACTERS):

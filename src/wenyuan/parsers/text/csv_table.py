@@ -27,7 +27,7 @@ class CsvTable:
         """Take a record with its first and last line."""
         if self._table is None:
             self._waiting.append((cells, first, last))
-            if _is_title(cells) and len(self._waiting) <= _MOST_TITLES:
+            if is_title(cells) and len(self._waiting) <= _MOST_TITLES:
                 return
             yield from self._begin()
         else:
@@ -44,7 +44,7 @@ class CsvTable:
         """The last of the rows that waited is the first wide one; what stands alone above it is its title."""
         waiting, self._waiting = self._waiting, []
         titles: list[_Record] = []
-        if not _is_title(waiting[-1][0]):
+        if not is_title(waiting[-1][0]):
             *titles, _ = waiting
         names, header = {}, None
         if _is_header(waiting[-1][0]):
@@ -62,7 +62,8 @@ class CsvTable:
             yield piece
 
 
-def _is_title(cells: Sequence[str]) -> bool:
+def is_title(cells: Sequence[str]) -> bool:
+    """Whether a record has one cell that is not blank, and others that are, or stands for nothing else."""
     return sum(bool(cell and not cell.isspace()) for cell in cells) == 1
 
 

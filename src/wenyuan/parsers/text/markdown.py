@@ -40,6 +40,7 @@ from wenyuan.types import Anchor, Block, BlockKind, Facts, Notice, ReadEvent
 _LONGEST_HEADING = 200
 _DEEPEST_NESTING = 20
 _HAS_MARKUP = re.compile(r"[*_`\[\]<>\\&!~]")
+_ATTRIBUTES = re.compile(r"\s+\{(?:[#.][\w:.-]+|[\w-]+=(?:\"[^\"]*\"|[\w.-]+)|\s)+\}\s*$")
 
 GoesOn = Callable[[str], bool]
 
@@ -157,8 +158,8 @@ class MarkdownScanner:
         return self._made("heading", lines, "\n\n")
 
     def _plain(self, source: str) -> str:
-        """Return the text of a heading without its inline markup."""
-        text = source[:_LONGEST_HEADING]
+        """Return the text of a heading without its inline markup, and without attributes (Pandoc's `{#id .class}`)."""
+        text = _ATTRIBUTES.sub("", source[:_LONGEST_HEADING])
         if _HAS_MARKUP.search(text):
             tokens = self._inline.parseInline(text)[0].children or []
             text = "".join(token.content for token in tokens if token.type != "html_inline")

@@ -8,7 +8,7 @@ from bisect import bisect_right
 from itertools import pairwise
 from typing import NamedTuple
 
-from wenyuan.errors import FileEncrypted, FormatTooOld
+from wenyuan.errors import FormatTooOld, LockNotOpened
 from wenyuan.parsers.office.legacy_storage import Damaged, stream
 from wenyuan.parsers.office.ole_storage import OleStorage
 
@@ -47,7 +47,7 @@ class WordFile:
             raise FormatTooOld(name=name, format="a Word 6 or Word 95 document")
         flags = self._u16(0x0A)
         if flags & _ENCRYPTED:
-            raise FileEncrypted(name=name)
+            raise LockNotOpened(name=name, format="a Word 97 document")
         self.table = stream(storage, "1Table" if flags & _TABLE_1 else "0Table")
         self.data = stream(storage, "Data")
         at = 0x20 + 2 + 2 * self._u16(0x20)
