@@ -18,7 +18,7 @@ UV_COMPILE := $(PY) -m uv pip compile --quiet --universal --python-version 3.11 
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check page check-page bench bench-readers soak lock clean
+.PHONY: help demo test check page check-page bench bench-readers soak audit lock clean
 
 help:
 	@echo "make demo    a small library is built, searched and asked, offline"
@@ -27,6 +27,7 @@ help:
 	@echo "make page    the page for people is built from web/ (needs Node.js 20.19 or newer, with npm)"
 	@echo "make bench   search quality and speed (BENCH_FLAGS=throughput or =durability measures that part alone)"
 	@echo "make soak    the long tests: crashes, fuzzing, load"
+	@echo "make audit   ask the advisory services about everything that is locked (AUDIT_FLAGS=--if-reachable)"
 	@echo "make lock    choose the locked versions anew (LOCK_FLAGS=--upgrade takes the newest)"
 	@echo "make clean   remove the environment and everything that was generated"
 
@@ -57,6 +58,9 @@ bench-readers: $(DEVELOPMENT)
 
 soak: $(DEVELOPMENT)
 	$(PY) -m pytest -m soak $(PYTEST_FLAGS)
+
+audit: $(DEVELOPMENT)
+	$(PY) -m tests.audit $(AUDIT_FLAGS)
 
 lock: | $(PY)
 	$(PIP) install uv

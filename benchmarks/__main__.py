@@ -1,7 +1,8 @@
 """Measure and print: `python -m benchmarks [language] [ingest] [query] [throughput] [lifecycle] [readers] …`.
 
 Without a name, all of them, `durability` last. `--sizes 1000,10000,100000` are those of the query and postgresql
-parts, `--kills 100` is how often each thing is done in the durability part.
+parts, `--kills 100` is how often each thing is done in the durability part, and `--minutes 10` is for how long the
+doors part looks at a server's memory.
 """
 
 from __future__ import annotations
@@ -12,7 +13,19 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks import answers, durability, ingest, language, lifecycle, page, postgresql, query, readers, throughput
+from benchmarks import (
+    answers,
+    doors,
+    durability,
+    ingest,
+    language,
+    lifecycle,
+    page,
+    postgresql,
+    query,
+    readers,
+    throughput,
+)
 from benchmarks.corpus import Corpus, load_corpus
 from benchmarks.report import machine
 from wenyuan.config import load_settings
@@ -31,6 +44,7 @@ _PARTS = (
     "answers",
     "page",
     "postgresql",
+    "doors",
     "durability",
 )
 
@@ -40,6 +54,7 @@ def main() -> None:
     parser.add_argument("parts", nargs="*", choices=[[], *_PARTS], default=list(_PARTS))
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--packs", type=Path, help="a folder of evaluation sets, for the answers part")
     arguments = parser.parse_args()
     parts = arguments.parts or _PARTS
@@ -64,6 +79,8 @@ def main() -> None:
         print(lifecycle.measure(corpus), flush=True)
     if "postgresql" in parts:
         print(postgresql.measure(corpus, _real_vectors(corpus), sizes), flush=True)
+    if "doors" in parts:
+        print(doors.measure(corpus, arguments.minutes), flush=True)
     if "durability" in parts:
         print(durability.measure(arguments.kills), flush=True)
 

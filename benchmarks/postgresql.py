@@ -33,6 +33,7 @@ _KINDS = ("SQLite", "PostgreSQL")
 _PROCESSES = (1, 2, 4)
 _JOBS = 2_000
 _FILES, _PASSAGES_PER_FILE = 100, 25
+_CHANGED = 40
 _NEW = multiprocessing.get_context("spawn")
 _DRAIN = """
 import sys, wenyuan as wy
@@ -48,6 +49,7 @@ def measure(corpus: Corpus, real: NDArray[np.float32], sizes: Sequence[int]) -> 
         work += [_jobs(kind, processes) for kind in _KINDS]
     for processes in _PROCESSES:
         work += [_chunks(kind, corpus, processes) for kind in _KINDS]
+    queries += [row for kind in _KINDS for row in _changes(kind, corpus)]
     return "\n".join(
         (
             table("Both databases: queries", ("chunks", "what", "database", "p50 ms", "p95 ms", "note"), queries),
@@ -57,7 +59,7 @@ def measure(corpus: Corpus, real: NDArray[np.float32], sizes: Sequence[int]) -> 
 
 
 @contextmanager
-def _place(kind: str, folder: Path) -> Iterator[tuple[str, str]]:
+def library_place(kind: str, folder: Path) -> Iterator[tuple[str, str]]:
     """An address and a folder of files, which is empty for a library in a folder."""
     if kind == "SQLite":
         yield str(folder / "library"), ""
@@ -83,7 +85,7 @@ def _queries(corpus: Corpus, real: NDArray[np.float32], size: int) -> Iterator[S
     questions = questions_of(passages)
     asked = perturbed(real, len(questions), seed=2)
     for kind in _KINDS:
-        with tempfile.TemporaryDirectory() as name, _place(kind, Path(name)) as place:
+        with tempfile.TemporaryDirectory() as name, library_place(kind, Path(name)) as place:
             began = time.perf_counter()
             with _open(place) as library:
                 generation = fill(library, passages, made)
@@ -127,7 +129,7 @@ def _database(place: tuple[str, str]) -> LibraryDatabase:
 
 def _jobs(kind: str, processes: int) -> Sequence[object]:
     """Claim and finish jobs that are nothing to do, one at a time."""
-    with tempfile.TemporaryDirectory() as name, _place(kind, Path(name)) as place:
+    with tempfile.TemporaryDirectory() as name, library_place(kind, Path(name)) as place:
         database = _database(place)
         with database.write() as tx:
             for number in range(_JOBS):
@@ -157,7 +159,7 @@ def _claim_all(place: tuple[str, str], begin: Any) -> None:
 
 def _chunks(kind: str, corpus: Corpus, processes: int) -> Sequence[object]:
     """Read, cut and index files, without a model; the start of the processes is taken off."""
-    with tempfile.TemporaryDirectory() as name, _place(kind, Path(name)) as place, _open(place) as library:
+    with tempfile.TemporaryDirectory() as name, library_place(kind, Path(name)) as place, _open(place) as library:
         notes = Path(name) / "notes"
         notes.mkdir()
         passages = corpus.passages(_FILES * _PASSAGES_PER_FILE, seed=11)
@@ -168,6 +170,22 @@ def _chunks(kind: str, corpus: Corpus, processes: int) -> Sequence[object]:
         seconds = _drained(place, processes) - _drained(place, processes)
         chunks = sum(view.latest.chunk_count for view in library.documents.list(limit=10 * _FILES))
     return "read, cut and index chunks", kind, processes, chunks / seconds
+
+
+def _changes(kind: str, corpus: Corpus) -> Iterator[Sequence[object]]:
+    """Delete documents and add them again, each until it is gone or found; the file is in the library's own place."""
+    with tempfile.TemporaryDirectory() as name, library_place(kind, Path(name)) as place, _open(place) as library:
+        texts = ["\n\n".join(corpus.passages(_PASSAGES_PER_FILE, seed=seed)) for seed in range(_CHANGED)]
+        for number, text in enumerate(texts):
+            library.add_text(text, f"{number}.md", wait=False)
+        library.drain()
+        deleted, added = list[float](), list[float]()
+        for number, text in enumerate(texts):
+            deleted.append(milliseconds(partial(library.documents.delete, f"{number}.md")))
+            added.append(milliseconds(partial(library.add_text, text, f"{number}.md")))
+        size = _CHANGED * _PASSAGES_PER_FILE
+        yield size, f"delete a document of {_PASSAGES_PER_FILE} passages", kind, *median_and_p95(deleted), ""
+        yield size, "add it again, until it is found", kind, *median_and_p95(added), "its purge included"
 
 
 def _drained(place: tuple[str, str], processes: int) -> float:

@@ -16,6 +16,12 @@ _LOCKED = (
     "wwLuDZH0BFOy4Amf7soLdQSwcIxRdgCTsAAAAvAAAAUEsBAh4DCgAJAAAARlh+XcUXYAk7AAAALwAAAAkAAAAAAAAAAQAAAKSBAAAAAHNlY3Jl"
     "dC5tZFBLBQYAAAAAAQABADcAAAByAAAAAAA="
 )
+# The same with the password in GBK, as programs in Chinese Windows take it.
+_LOCKED_IN_GBK = (
+    "UEsDBAoACQAAAIuQfl2ZZllhMAAAACQAAAAJAAAAc2VjcmV0Lm1kPbwOfz+64FUysseDNXSnjSTJpMZMdkjAmrQBt5Cf3jTB8sXYxyEMLhgU91PZqZ"
+    "p3UEsHCJlmWWEwAAAAJAAAAFBLAQIeAwoACQAAAIuQfl2ZZllhMAAAACQAAAAJAAAAAAAAAAEAAACkgQAAAABzZWNyZXQubWRQSwUGAAAAAAEAAQA3"
+    "AAAAZwAAAAAA"
+)
 
 
 def zip_of(files: Mapping[str, str | bytes]) -> bytes:
@@ -38,9 +44,9 @@ def tar_of(files: Mapping[str, bytes], mode: str = "w") -> bytes:
     return buffer.getvalue()
 
 
-def locked_zip() -> bytes:
-    """An archive that `PASSWORD` opens; in it, 琥珀项目的密钥在三号柜。"""
-    return base64.b64decode(_LOCKED)
+def locked_zip(encoding: str = "utf-8") -> bytes:
+    """An archive that `PASSWORD` opens, typed in UTF-8 or "gbk"; in it, 琥珀项目的密钥在三号柜。"""
+    return base64.b64decode(_LOCKED_IN_GBK if encoding == "gbk" else _LOCKED)
 
 
 def written(path: Path, files: Mapping[str, str | bytes]) -> Path:

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 import json
 import re
+import select
+import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -17,6 +20,7 @@ from typing import Any
 from tests.loopback import serving_on_loopback
 
 MODEL = "scripted-1"
+_GLANCE_MS = 50
 
 
 @dataclass(frozen=True)
@@ -49,7 +53,8 @@ class Reply:
 class ChatServer:
     """Gives one reply of the script to each request; the last one again and again.
 
-    A reply may be a function of the request. `spoken` is set once a piece has been sent.
+    A reply may be a function of the request. `spoken` is set once a piece has been sent; `left` holds the moments at
+    which callers closed their connections while nothing came.
     """
 
     address: str
@@ -58,6 +63,7 @@ class ChatServer:
     headers: list[dict[str, str]] = field(default_factory=list)
     spoken: threading.Event = field(default_factory=threading.Event)
     over: threading.Event = field(default_factory=threading.Event)
+    left: list[float] = field(default_factory=list)
     _choosing: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -127,7 +133,7 @@ def chatting(*replies: Reply | Callable[[dict[str, Any]], Reply]) -> Iterator[Ch
                     self.close_connection = True
                     return
                 if is_piece and said == reply.hangs_after:
-                    state.over.wait()
+                    self._hang()
                     self.close_connection = True
                     return
                 self.wfile.write(b"%x\r\n%s\r\n" % (len(event), event))
@@ -136,6 +142,14 @@ def chatting(*replies: Reply | Callable[[dict[str, Any]], Reply]) -> Iterator[Ch
                     said += 1
                     state.spoken.set()
             self.wfile.write(b"0\r\n\r\n")
+
+        def _hang(self) -> None:
+            waiting = select.poll()
+            waiting.register(self.connection, select.POLLIN)
+            while not state.over.is_set():
+                if waiting.poll(_GLANCE_MS) and not self.connection.recv(1, socket.MSG_PEEK):
+                    state.left.append(time.monotonic())
+                    return
 
         def log_message(self, format: str, *args: Any) -> None:
             del format, args

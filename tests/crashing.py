@@ -17,6 +17,7 @@ import psycopg
 
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
+from tests.own_postgres import own_server
 from tests.store.old_libraries import SCHEMAS, unpack
 from tests.waiting import until
 from wenyuan.rules.embedding_input import input_hash
@@ -47,6 +48,7 @@ _EVERY = 100_000
 _FILES_AT_ONCE = 40
 # A worker that was stopped for longer than its lease has lost what it was doing.
 _LEASE_SECONDS = 1.0
+_PATIENCE_SECONDS = 600.0
 _SETTINGS = f"[worker]\nmax_attempts = 100000\npoll_seconds = 0.05\nlease_seconds = {_LEASE_SECONDS}\n"
 
 
@@ -94,9 +96,14 @@ class _Trial:
         if len(self.library.jobs.list(only_live=True, limit=_FILES_AT_ONCE)) < _FILES_AT_ONCE // 4:
             self.add(_FILES_AT_ONCE)
 
+    def _is_done(self) -> bool:
+        """Do what can be done now; what was put off for longer than anyone waits for comes later."""
+        self.library.drain()
+        return not self.library.jobs.list(only_live=True, limit=1)
+
     def judge(self) -> Damage:
         """Do what is left, and count what is not as it should be."""
-        self.library.drain()
+        until(self._is_done, _PATIENCE_SECONDS)
         self.damage.lost, self.damage.doubled = _lost_and_doubled(self.library, self.sources, self.server)
         self.damage.taken_over = sum(job.fence > 1 for job in self.library.jobs.list(limit=_EVERY))
         checked = self.library.check()
@@ -194,6 +201,27 @@ def cut_again_and_again(folder: Path, cuts: int, seed: int, database: str) -> Da
                 trial.keep_busy()
                 time.sleep(trial.randomness.uniform(0.05, 0.6))
                 trial.damage.kills += connection.execute(cut).fetchone() != (0,)
+                trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
+            assert [worker.poll() for worker in workers] == [None, None]
+        finally:
+            _end_all(workers)
+        return trial.judge()
+
+
+def restart_again_and_again(folder: Path, restarts: int, seed: int) -> Damage:
+    """Restart the PostgreSQL server under two workers, sometimes as a crash of it would.
+
+    They live, and connect again. The server is this scenario's own.
+    """
+    with own_server() as server, _trial(folder, seed, server.address) as trial:
+        trial.add(_FILES_AT_ONCE)
+        workers = [_start(trial) for _ in range(2)]
+        try:
+            while trial.damage.kills < restarts:
+                trial.keep_busy()
+                time.sleep(trial.randomness.uniform(0.05, 0.6))
+                server.restart(trial.randomness.choice(("fast", "immediate")))
+                trial.damage.kills += 1
                 trial.damage.wrongly_visible += _wrongly_visible(trial.library, trial.sources, trial.randomness)
             assert [worker.poll() for worker in workers] == [None, None]
         finally:
@@ -440,5 +468,6 @@ ON_POSTGRESQL: Mapping[str, Callable[[Path, int, str], Damage]] = {
     "kill -9 while rebuilding": lambda folder, n, at: rebuild_again_and_again(folder, n, 6, at),
     "SIGSTOP for longer than the lease, 2 workers": lambda folder, n, at: stop_again_and_again(folder, n, 4, at),
     "connections cut, 2 workers": lambda folder, n, at: cut_again_and_again(folder, n, 7, at),
+    "server restarted, 2 workers": lambda folder, n, _: restart_again_and_again(folder, n, 8),
 }
 """What is done to workers, so many times, with their files in a folder and the rest at an address."""

@@ -71,6 +71,13 @@ def library_database() -> Iterator[str]:
 
 
 @contextmanager
+def copied_database(address: str) -> Iterator[str]:
+    """The address of a database that holds what another, which nobody has open, holds now."""
+    with _database(str(conninfo.conninfo_to_dict(address)["dbname"])) as copy:
+        yield copy
+
+
+@contextmanager
 def _database(template: str, encoding: str = "UTF8") -> Iterator[str]:
     address = server_address()
     name = f"test_{os.getpid()}_{next(_SERIAL)}"

@@ -6,6 +6,7 @@ Keys of providers are references (such as `env:NAME`), so settings can be printe
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, field, fields, replace
@@ -50,7 +51,8 @@ class RoleSettings:
 
 @dataclass(frozen=True, slots=True)
 class SearchSettings:
-    """How many passages a search gives, and how long it waits for the model to embed a question.
+    """How many passages a search gives, and how long it waits for the model to embed a question. Of a library in
+    PostgreSQL, `replica` is the address of a copy that follows it, which searches read.
 
     Where a model has the role `rerank`, it puts the best `rerank_candidates` in order if it does so within
     `rerank_seconds`; then only the first `rerank_top_n` are kept, and none that it scores below `rerank_threshold`,
@@ -63,6 +65,7 @@ class SearchSettings:
     rerank_seconds: float = 4.0
     rerank_top_n: int = 0
     rerank_threshold: float = 0.0
+    replica: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +73,11 @@ class AnswerSettings:
     """A language model has `seconds` for an answer, and may look things up in `rounds` rounds while it writes it; a
     bot waits `bot_seconds`. Of a session it is told the last `history_turns` turns, as far as they fit.
 
-    What it has said is saved every `save_seconds`. So many answers may be `running` in a server; one whose client is
-    gone is stopped after `resume_seconds`, and its events are kept for `kept_seconds`, to be taken up again. With
-    `model_titles` the model of the role `task` gives a session its title, else that is made of the first question; with
-    `model_routing` it says what a message wants, where no rule knows.
+    What it has said is saved every `save_seconds`. So many answers may be `running` in a server, and one key has at
+    most `key_share` of them, 1 being all; one whose client is gone is stopped after `resume_seconds`, and its events
+    are kept for `kept_seconds`, to be taken up again. With `model_titles` the model of the role `task` gives a session
+    its title, else that is made of the first question; with `model_routing` it says what a message wants, where no rule
+    knows.
     """
 
     seconds: float = 180.0
@@ -82,6 +86,7 @@ class AnswerSettings:
     history_turns: int = 40
     save_seconds: float = 1.0
     running: int = 32
+    key_share: float = 0.5
     resume_seconds: float = 10.0
     kept_seconds: float = 300.0
     model_titles: bool = False
@@ -155,12 +160,15 @@ class WatchSettings:
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`threads` requests are worked on at once and `waiting` more may wait; one is given up after `request_seconds`.
+    More threads than two or three for each core answer later, not sooner: they share one interpreter.
 
-    A body other than a file may have `body_bytes`, and must not stand still for `body_seconds`. Each key may send
-    `requests_per_minute`, 0 being any number; `streams` event streams may be open, each with a sign of life
-    every `heartbeat_seconds`. `allowed_hosts` are further names, separated by commas, under which the server is
-    reached. Ending, it gives requests `stop_seconds` to be done. Without `works` it leaves the work to
-    `wenyuan worker`. With `mcp_writes`, `/mcp` has tools that change the library, for keys that may.
+    So many `connections` are answered. The head of a request has `head_seconds` to come, and whoever takes nothing of
+    what is sent for `send_seconds` is left. A body other than a file may have `body_bytes`, and must not stand still
+    for `body_seconds`. Each key may send `requests_per_minute`, and so may each address without one, 0 being any
+    number; `streams` event streams may be open, each with a sign of life every `heartbeat_seconds`. `allowed_hosts` are
+    further names, separated by commas, under which the server is reached. Ending, it gives requests `stop_seconds` to
+    be done. Without `works` it leaves the work to `wenyuan worker`. With `mcp_writes`, `/mcp` has tools that change the
+    library, for keys that may.
 
     `path` is where a proxy shows it, such as `/library`. Of the proxies at the addresses `trusted_proxies`,
     separated by commas, it believes who asks, and whether over TLS. A browser is signed in for `sign_in_days`; each
@@ -170,10 +178,12 @@ class ServerSettings:
 
     host: str = "127.0.0.1"
     port: int = 8420
-    threads: int = 8
+    threads: int = 4
     waiting: int = 64
     connections: int = 1000
     request_seconds: float = 60.0
+    head_seconds: float = 10.0
+    send_seconds: float = 60.0
     body_bytes: int = 4 << 20
     body_seconds: float = 30.0
     requests_per_minute: int = 0
@@ -333,12 +343,14 @@ def _typed(value: Any, kind: type, setting: str, source: str) -> Any:
             raise TypeError
     except (TypeError, ValueError, KeyError, OverflowError) as error:
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is not {_KINDS[kind]}") from error
-    if not 0 <= converted < float("inf") or (converted == 0 and setting not in _MAY_BE_ZERO):
+    is_within = 0 <= converted <= _AT_MOST.get(setting, sys.float_info.max)
+    if not is_within or (converted == 0 and setting not in _MAY_BE_ZERO):
         raise ConfigurationInvalid(setting=setting, source=source, reason=f"{value!r} is out of range")
     return converted
 
 
 _CHOICES = {"reading.ocr": OCR_CHOICES}
+_AT_MOST = {"answer.key_share": 1.0}
 _KINDS = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}
 # The environment gives text alone.
 _SWITCHES = {"true": True, "1": True, "false": False, "0": False}

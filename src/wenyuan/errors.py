@@ -289,6 +289,12 @@ class RequestInvalid(RequestError):
     hint = "`/api/v1/openapi.json` says what each request holds."
 
 
+class ToolArgumentsInvalid(RequestInvalid):
+    code = "tool-arguments-invalid"
+    sentence = "The arguments of {tool} are not as they must be ({where}): {reason}."
+    hint = "The `inputSchema` of {tool} in `tools/list` says what it takes."
+
+
 class RouteNotFound(RequestError):
     code = "route-not-found"
     sentence = "There is nothing at {path}."
@@ -399,8 +405,14 @@ class RangeInvalid(RequestError):
 
 class TooManyRequests(RequestError):
     code = "too-many-requests"
-    sentence = "More requests came with this key than it may send."
+    sentence = "More requests came with this key, or from this address without one, than may be sent."
     hint = "Wait {retry_after} s; `server.requests_per_minute` in wenyuan.toml sets the limit."
+
+
+class TooManyAnswers(RequestError):
+    code = "too-many-answers"
+    sentence = "{most} answers are being given to this key, and it has at most that many at once."
+    hint = "Wait for one of them, or stop one; `answer.running` and `answer.key_share` in wenyuan.toml set the limit."
 
 
 # --- The configuration must change -----------------------------------------------------------------
@@ -553,7 +565,7 @@ class KnowledgeBaseFull(DocumentError):
 class UnsupportedType(DocumentError):
     code = "unsupported-type"
     sentence = "{name} looks like {media_type}, which Wenyuan does not read yet."
-    hint = "Save or export it as text, Markdown, HTML, CSV or JSON and add that."
+    hint = "Save or export it as .docx, .xlsx, .pptx, PDF, HTML, Markdown, text or CSV, and add that."
 
 
 class FileBinary(DocumentError):
@@ -578,6 +590,12 @@ class PasswordWrong(DocumentError):
     code = "password-wrong"
     sentence = "The password given for {name} does not open it."
     hint = "Capitals and small letters differ. `wenyuan docs retry {name} --password-file FILE` tries another."
+
+
+class LockNotOpened(DocumentError):
+    code = "lock-not-opened"
+    sentence = "{name} is {format} with a lock that Wenyuan does not open, whatever its password is."
+    hint = "Open it in its own program, save it without one (a .docx, .xlsx or .pptx may keep one), and add that."
 
 
 class FileOverLimit(DocumentError):
@@ -868,6 +886,15 @@ class DatabaseRefused(StorageError):
     hint = "Check the address, its user and password, and what that user may do in this database."
 
 
+class FilesUnreachable(StorageError):
+    """Worth trying again later: nothing was half done."""
+
+    code = "files-unreachable"
+    sentence = "The files of the library at {path} cannot be reached: {reason}."
+    hint = "Check the address and the keys in the environment, or wait for the storage; work continues by itself."
+    retryable = True
+
+
 class DatabaseUnsuitable(StorageError):
     code = "database-unsuitable"
     sentence = "The database {path} cannot hold a library: {reason}."
@@ -923,6 +950,12 @@ class ServerBusy(StorageError):
     code = "server-busy"
     sentence = "The server has as much to do as it takes on at once."
     hint = "Ask again in a moment; `server.threads` and `server.waiting` in wenyuan.toml set how much that is."
+
+
+class NothingWorks(StorageError):
+    code = "nothing-works"
+    sentence = "{document} was taken in, but for {seconds} s nobody has worked on it or on anything else."
+    hint = "Start `wenyuan worker` for that library, or `wenyuan serve` without --no-work; nothing need be sent again."
 
 
 class RequestTimedOut(StorageError):

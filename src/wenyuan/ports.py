@@ -103,16 +103,24 @@ class Reranker(Protocol):
         ...
 
 
+class CallStopped(Exception):
+    """A call to a model was ended, as nobody wants its answer any more. This says nothing of the model."""
+
+
 class Generator(Protocol):
     """Writes text from messages, piece by piece."""
 
     @property
     def profile(self) -> GeneratorProfile: ...
 
-    def generate(self, request: GenerationRequest, timeout: float) -> Iterator[GenerationEvent]:
+    def generate(
+        self, request: GenerationRequest, timeout: float, stopped: Callable[[], bool] | None = None
+    ) -> Iterator[GenerationEvent]:
         """Yield pieces of text as they come, and one `GenerationEnd` last; closing the iterator ends the call.
 
         `timeout` is in seconds and covers the whole call with its retries. What fails before the first piece is
-        tried again within it; after that nothing is, so that no text comes twice. Raises `errors.ProviderError`.
+        tried again within it; after that nothing is, so that no text comes twice. While the model says nothing,
+        `stopped` is asked every moment; once it is true the call is ended and `CallStopped` raised. Raises
+        `errors.ProviderError`.
         """
         ...

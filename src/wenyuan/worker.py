@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import IO
@@ -19,9 +20,11 @@ from wenyuan.errors import (
     AttemptsExhausted,
     DatabaseUnreachable,
     DiskFull,
+    FilesUnreachable,
     JobCancelled,
     LeaseLost,
     LibraryLocked,
+    LibraryNewer,
     LibraryReadOnly,
     ProviderTimeout,
     ProviderUnavailable,
@@ -54,6 +57,7 @@ _NOBODYS_FAULT = (
     ProviderUnavailable,
     DatabaseUnreachable,
     DiskFull,
+    FilesUnreachable,
     LibraryLocked,
     LibraryReadOnly,
 )
@@ -165,7 +169,10 @@ class Worker:
             return self._drain(max_jobs)
 
     def run(self) -> None:
-        """Work until `stop` is called, keeping house now and then. A full disk or a long lock is waited out."""
+        """Work until `stop` is called, keeping house now and then. A full disk or a long lock is waited out.
+
+        Raises `LibraryNewer` where another program has changed the library so that this one cannot work in it.
+        """
         with self._heartbeat.beating(), self._database.commits() as commits:
             while not self._stopping.is_set():
                 try:
@@ -173,6 +180,8 @@ class Worker:
                     if self._drain(None) == 0:
                         self._keep_house()
                         self._wait_for_a_commit(commits, seen)
+                except LibraryNewer:
+                    raise
                 except StorageError as error:
                     _LOG.warning("%s %s", error.message, error.advice)
                     self._stopping.wait(self._limits.lease_seconds)
@@ -265,6 +274,10 @@ class Worker:
                 failures = self._perform[job.kind](works)
         except _NOBODYS_FAULT as error:
             failures = [(work, error) for work in works]
+        except LibraryNewer:
+            # The jobs are for a newer program, which gets them when their lease ends, if they cannot be handed back.
+            self._hand_back(works)
+            raise
         except Exception as error:  # noqa: BLE001
             # The one place that survives anything: a mistake in one job must not stop the others.
             if len(works) > 1:
@@ -291,6 +304,13 @@ class Worker:
             case _:
                 problem = error.problem(work.stage, lease.job.attempts)
                 self._settle(lambda tx: _fail(tx, lease, problem))
+
+    def _hand_back(self, works: Sequence[Work]) -> None:
+        try:
+            for work in works:
+                self._settle(partial(queue.release, lease=work.lease))
+        except WenyuanError as error:
+            _LOG.info("jobs could not be handed back: %s", error.message)
 
     def _put_off(self, work: Work, error: WenyuanError) -> None:
         """Try again later, as long as it takes: the job is not to blame, and its work must not be lost."""

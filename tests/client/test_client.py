@@ -14,10 +14,11 @@ import pytest
 
 import wenyuan as wy
 from tests.client.relays import answer, relaying
-from tests.doors.http.running import MEETING, Server
+from tests.doors.http.running import KEYWORD_ONLY, MEETING, Server, running
 from wenyuan import errors
 from wenyuan.client.event_streams import events_of
 from wenyuan.client.files import Sending
+from wenyuan.store import queue
 from wenyuan.types import ChunkingConfig, DocumentPolicy
 
 QUESTION = "四月十四号的会议定了什么？"
@@ -125,9 +126,35 @@ def test_knowledge_bases_documents_and_sessions(client: wy.Client, server: Serve
     assert [one.name for one in sessions.attachments(session.id)] == ["附件.md", "六.md"]
     assert "QX-5" in client.ask("五号水泵的型号是什么？", session=session.id).text
     assert sessions.rename(session.id, "水泵").title == sessions.find(session.id).title == "水泵"
+    assert sessions.ask_others(session.id, None).knowledge_bases is None
+    assert sessions.ask_others(session.id, ["default"]).knowledge_bases == ("default",)
     sessions.detach(session.id, "六.md")
     sessions.delete(session.id)
     assert session.id not in [one.id for one in sessions.list()]
+
+
+def test_what_nobody_works_on_is_told_and_kept(tmp_path: Path) -> None:
+    with (
+        wy.open(tmp_path / "library", environment=KEYWORD_ONLY) as library,
+        running(library, works=False) as server,
+        wy.Client(server.url, patience=0.2) as client,
+    ):
+        with pytest.raises(errors.NothingWorks, match=r"note\.md was taken in"):
+            client.add_text("text", "note.md")
+        assert [view.document.name for view in client.documents.list()] == ["note.md"]
+        assert not client.jobs.are_worked_on()
+        library.drain()
+        assert client.add_text("text", "note.md").outcome == "unchanged"
+
+
+def test_a_lease_that_has_run_out_is_no_work(tmp_path: Path) -> None:
+    with wy.open(tmp_path / "library", environment=KEYWORD_ONLY) as library:
+        library.add_text("text", "note.md", wait=False)
+        (lease,) = queue.claim(library._database, "worker", 60_000, ("ingest",), 1, 1 << 20, look_first=False)
+        assert library.jobs.are_worked_on()
+        with library._database.write() as tx:
+            tx.run("UPDATE jobs SET lease_until = :now WHERE id = :job", {"now": tx.now, "job": lease.job.id})
+        assert not library.jobs.are_worked_on()
 
 
 # --- Errors ----------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from pathlib import Path
 from string import Formatter
 
 from tests.docs.formats_page import formats_page
+from tests.docs.program_files_page import program_files_page
 from wenyuan import errors
 from wenyuan.config import Settings
 from wenyuan.doors.http.reference import reference
@@ -127,6 +128,7 @@ PAGES = {
     "errors.md": errors_page,
     "http-api.md": reference,
     "../formats.md": formats_page,
+    "../../tests/files/README.md": program_files_page,
 }
 
 if __name__ == "__main__":

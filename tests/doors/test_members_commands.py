@@ -80,6 +80,9 @@ def test_a_password_comes_from_a_file_a_pipe_or_a_prompt(
     assert retried.returncode == 0
     assert "locked.zip › secret.md" in desk.run("docs", "list").stdout
     assert PASSWORD not in json.dumps(desk.json("docs", "show", "locked.zip"), ensure_ascii=False)
+    session = desk.json("sessions", "create")["id"]
+    attached = desk.run("sessions", "attach", session, path, "--password-file", password_file)
+    assert (attached.returncode, "locked.zip › secret.md" in attached.stdout) == (0, True)
     asked: list[str] = []
 
     def answered(prompt: str) -> str:

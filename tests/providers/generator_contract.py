@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from wenyuan.errors import ProviderUnavailable
-from wenyuan.ports import Generator
+from wenyuan.ports import CallStopped, Generator
 from wenyuan.types import GenerationEnd, GenerationEvent, GenerationRequest, Message, TextPiece
 
 AWKWARD_TEXTS = [
@@ -92,3 +92,7 @@ class GeneratorContract:
     def test_no_time_at_all_is_worth_trying_again_later(self, generator: Generator) -> None:
         with pytest.raises(ProviderUnavailable):
             list(generator.generate(asking("Hello."), 0.0))
+
+    def test_a_call_that_is_stopped_ends_without_an_answer(self, generator: Generator) -> None:
+        with pytest.raises(CallStopped):
+            list(generator.generate(asking("Say something about rivers."), SECONDS, lambda: True))

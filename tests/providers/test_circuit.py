@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -136,8 +136,10 @@ class Words:
         self.fails = False
         self.timeouts: list[float] = []
 
-    def generate(self, request: GenerationRequest, timeout: float) -> Iterator[GenerationEvent]:
-        del request
+    def generate(
+        self, request: GenerationRequest, timeout: float, stopped: Callable[[], bool] | None = None
+    ) -> Iterator[GenerationEvent]:
+        del request, stopped
         self.timeouts.append(timeout)
         yield TextPiece("one")
         if self.fails:

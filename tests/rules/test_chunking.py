@@ -291,3 +291,20 @@ def test_the_columns_of_cells_span_all_rows() -> None:
     ]
     (chunk,) = chunk_blocks(rows, ChunkingConfig(200, 0))
     assert chunk.anchor == Anchor("cells", 2, 3, "甲", (2, 4))
+
+
+def test_a_passage_is_of_one_slide_however_little_stands_on_it() -> None:
+    blocks = [
+        Block("paragraph", "一季度", Anchor("slide", 1, 1)),
+        Block("paragraph", "讲到这里停一下", Anchor("slide", 1, 1)),
+        Block("paragraph", "二季度", Anchor("slide", 2, 2)),
+        Block("heading", "展望", Anchor("slide", 3, 3), ("展望",)),
+        Block("paragraph", "谢谢", Anchor("slide", 4, 4)),
+    ]
+    chunks = chunk_blocks(blocks, ChunkingConfig())
+    assert [(chunk.text, chunk.anchor.first, chunk.anchor.last) for chunk in chunks] == [
+        ("一季度\n\n讲到这里停一下", 1, 1),
+        ("二季度", 2, 2),
+        ("展望", 3, 3),
+        ("谢谢", 4, 4),
+    ]

@@ -51,6 +51,14 @@ def test_it_is_given_when_the_file_is_added_and_kept_for_the_next_reading(librar
     assert library.check() == []
 
 
+def test_it_opens_what_is_attached_to_a_session(library: Library, locked: Path) -> None:
+    session = library.sessions.create().id
+    library.sessions.attach(session, locked, password=PASSWORD)
+    library.drain()
+    assert {one.name for one in library.sessions.attachments(session)} == {"locked.zip", "locked.zip › secret.md"}
+    assert all(one.is_usable for one in library.sessions.attachments(session))
+
+
 def test_adding_the_file_again_with_its_password_is_a_retry(library: Library, locked: Path) -> None:
     library.add(locked)
     assert [one.outcome for one in library.add(locked, password=PASSWORD).received] == ["retried"]

@@ -184,6 +184,20 @@ def test_what_is_attached_to_a_session_stays_in_it_with_what_is_inside(library: 
     assert library.sessions.attachments(session) == []
 
 
+def test_a_search_in_an_archive_alone_looks_at_what_is_in_it(library: Library, birds: Path, tmp_path: Path) -> None:
+    outer = written(tmp_path / "outer.zip", {"inner.zip": zip_of({"owl.md": OWL})})
+    library.add(birds, outer)
+
+    def found_in(*documents: str) -> list[str]:
+        hits = library.search("PPR-9087 PPR-9089", documents=documents, arms=("structured",)).hits
+        return sorted(hit.passage.document_name for hit in hits)
+
+    assert found_in("birds.zip") == ["birds.zip › 湖/heron.md"]
+    assert found_in("outer.zip") == found_in("outer.zip › inner.zip") == ["outer.zip › inner.zip › owl.md"]
+    assert found_in("birds.zip › kingfisher.txt") == []
+    assert len(found_in("birds.zip", "outer.zip", "birds.zip")) == 2
+
+
 def test_the_rules_for_files_hold_for_files_inside(library: Library, birds: Path) -> None:
     library.knowledge_bases.create("narrow")
     library.knowledge_bases.set_policy("narrow", DocumentPolicy(forbidden_types=("txt",)))

@@ -6,15 +6,18 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import psycopg
 import pytest
 
+from tests.own_postgres import own_server
 from tests.postgres_server import empty_database, library_database, server_address
-from tests.store.library_builder import in_threads
+from tests.store.library_builder import DIMENSIONS, build_library, in_threads
 from wenyuan.errors import (
     DatabaseRefused,
     DatabaseUnreachable,
     DatabaseUnsuitable,
+    LeaseLost,
     LibraryLocked,
     LibraryNewer,
     LibraryNotFound,
@@ -23,12 +26,14 @@ from wenyuan.errors import (
     MigrationNeeded,
     WenyuanError,
 )
-from wenyuan.store import migrate
+from wenyuan.flows.work import Work
+from wenyuan.store import migrate, queue
 from wenyuan.store.database import Reading
 from wenyuan.store.postgresql import connections, opening
 from wenyuan.store.postgresql.database import PostgresDatabase
 from wenyuan.store.postgresql.opening import migrate_url, open_postgres
 from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import Posting
 
 _PATIENCE = 10.0
@@ -182,6 +187,59 @@ def test_a_connection_that_is_cut_in_a_transaction_undoes_it(address: str, datab
         assert _value(tx) == 0
 
 
+def test_what_was_saved_last_before_a_loss_is_not_relied_on(address: str, database: PostgresDatabase) -> None:
+    """A server that crashed may have taken it along, which whoever lost the connection cannot know."""
+    with database.write() as tx:
+        queue.enqueue(tx, "job", "ingest", "revision", "rev", "kb", "local", 1)
+    (lease,) = queue.claim(database, "worker", 60_000, ("ingest",))
+    work = Work(lease, 60_000, threading.Event())
+    for _ in range(2):
+        with database.write(durable=False) as tx:
+            work.hold(tx)
+    _cut(address)
+    with pytest.raises(DatabaseUnreachable), database.write(durable=False) as tx:
+        work.hold(tx)
+    with database.write() as tx:
+        queue.release(tx, lease)
+    (again,) = queue.claim(database, "worker", 60_000, ("ingest",))
+    with database.write(durable=False) as tx:
+        Work(again, 60_000, threading.Event()).hold(tx)
+
+
+def test_a_fence_that_was_given_twice_is_its_workers_alone(database: PostgresDatabase) -> None:
+    with database.write() as tx:
+        queue.enqueue(tx, "job", "ingest", "revision", "rev", "kb", "local", 1)
+    (lease,) = queue.claim(database, "one", 60_000, ("ingest",))
+    with database.write() as tx:
+        # As after a crash that undid this claim, and the claim of another.
+        tx.run("UPDATE jobs SET worker = 'other'")
+    with pytest.raises(LeaseLost), database.write() as tx:
+        queue.hold(tx, lease, 60_000)
+
+
+def test_codes_in_memory_are_read_anew_after_a_loss(address: str, tmp_path: Path) -> None:
+    """Changes that were undone may have given their numbers to others."""
+    library, cache = build_library(tmp_path, url=address), VectorCache()
+    base = library.knowledge_base("birds", embedding_model="test/model")
+    one = library.published(base, "/one", "heron")
+    rows = np.eye(1, DIMENSIONS, dtype=np.float32)
+    library.embed(one, rows)
+    generation = library.vector(base.id)
+
+    def seen() -> tuple[int, int]:
+        with library.database.read() as tx:
+            return cache.coverage(tx, generation)
+
+    assert seen() == (1, 1)
+    with library.database.write() as tx:
+        # What a crash and the next change do to the numbers.
+        tx.run("UPDATE documents SET enabled = 0")
+    assert seen() == (1, 1)
+    _cut(address)
+    assert seen() == (0, 0)
+    library.database.close()
+
+
 def test_a_job_is_noticed_and_so_is_a_lost_listener(address: str, database: PostgresDatabase) -> None:
     other = PostgresDatabase(address)
     with database.commits() as commits:
@@ -225,6 +283,13 @@ def test_a_server_that_is_too_old_is_refused(address: str, monkeypatch: pytest.M
     monkeypatch.setattr(connections, "OLDEST_VERSION", 990_000)
     with pytest.raises(DatabaseUnsuitable, match="PostgreSQL 1"):
         open_postgres(address, _PATIENCE, create=False)
+
+
+@pytest.mark.soak
+def test_postgresql_16_is_refused() -> None:
+    with own_server(16) as server, pytest.raises(DatabaseUnsuitable, match=r"PostgreSQL 16\.") as caught:
+        open_postgres(server.address, _PATIENCE, create=True)
+    assert "17" in caught.value.advice
 
 
 def test_another_programs_database_is_left_alone() -> None:

@@ -19,6 +19,7 @@ Value = TypeVar("Value")
 
 _PREFIX = "/api/v1"
 _CONNECT_SECONDS = 10.0
+_SILENCE_SECONDS = 120.0
 _FIRST_WAIT, _LONGEST_WAIT = 0.2, 5.0
 _LATER = (429, 503)
 _SAFE = frozenset({"GET", "HEAD"})
@@ -52,9 +53,18 @@ class Connection:
         """Ask something that changes nothing; what is None is left to the server."""
         return decoded(kind, self._sent("POST", path, is_safe=True, json=_given(body)), self.url)
 
-    def change(self, kind: type[Value], method: str, path: str, body: Mapping[str, Any] | None = None) -> Value:
-        """Change something, once."""
-        return decoded(kind, self._sent(method, path, json=None if body is None else _given(body)), self.url)
+    def change(
+        self,
+        kind: type[Value],
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        says_null: bool = False,
+    ) -> Value:
+        """Change something, once; what is None is left as it is, unless the request `says_null` where it means that."""
+        sent = body if body is None or says_null else _given(body)
+        return decoded(kind, self._sent(method, path, json=sent), self.url)
 
     def delete(self, path: str) -> None:
         self._sent("DELETE", path)
@@ -72,7 +82,8 @@ class Connection:
     @contextmanager
     def events(self, method: str, path: str, **more: Any) -> Iterator[Iterator[Event]]:
         """The events of a stream. Raises what the server tells of before it begins, and `ServerUnreachable`."""
-        timeout = httpx2.Timeout(None, connect=_CONNECT_SECONDS)
+        # The server gives a sign of life every few seconds: silence is a connection that nobody is at any more.
+        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=_SILENCE_SECONDS)
         with self._told(), self._http.stream(method, path, timeout=timeout, **more) as response:
             if response.is_error:
                 response.read()

@@ -21,6 +21,7 @@ _NEXT_SECONDS = 1.0
 @dataclass(frozen=True, slots=True)
 class _Jobs:
     jobs: list[Job]
+    working: bool
 
 
 class RemoteJobs:
@@ -31,6 +32,10 @@ class RemoteJobs:
 
     def list(self, *, only_live: bool = False, limit: int = 100) -> builtins.list[Job]:
         return self._connection.get(_Jobs, "/jobs", live=only_live, limit=limit).jobs
+
+    def are_worked_on(self) -> bool:
+        """Whether a worker, of any process or machine, is doing a job of the library now."""
+        return self._connection.get(_Jobs, "/jobs", live=True, limit=1).working
 
     def show(self, job: str) -> Job:
         """Raises `JobNotFound`."""

@@ -19,7 +19,7 @@ from wenyuan.client.knowledge_bases import RemoteKnowledgeBases, RemoteRebuilds,
 from wenyuan.client.remote_errors import event_error
 from wenyuan.client.sessions import RemoteSessions
 from wenyuan.client.turns import RemoteTurns
-from wenyuan.errors import ServerUnreachable
+from wenyuan.errors import NothingWorks, ServerUnreachable
 from wenyuan.flows.conversation.steps import Prefer
 from wenyuan.flows.gather import Gathering, gather
 from wenyuan.runtime.granted import Evidence, Received, Retrieved, Step, StepName
@@ -44,8 +44,12 @@ class Client:
     times, and so is what may be sent twice without being done twice. Documents are named by their ids.
     """
 
-    def __init__(self, url: str, key: str = "", *, timeout: float = 60.0, attempts: int = 3) -> None:
+    def __init__(
+        self, url: str, key: str = "", *, timeout: float = 60.0, attempts: int = 3, patience: float = 30.0
+    ) -> None:
+        """`timeout` is of one request, in seconds; what is added is given up after `patience` without any worker."""
         self._connection = Connection(url, key, timeout, attempts)
+        self._patience = patience
         self.knowledge_bases = RemoteKnowledgeBases(self._connection)
         self.rebuilds = RemoteRebuilds(self._connection)
         self.documents = RemoteDocuments(self._connection)
@@ -69,7 +73,8 @@ class Client:
 
         A file of a folder gets the folder's name and its path in it as its name. With `wait`, this returns when what
         was sent has been read, and embedded where it is to be. `on_sending` is told of each piece of a file that is
-        sent. Raises `PathNotFound`, `FileUnreadable`, `AddressInvalid`, `KnowledgeBaseNotFound` and more.
+        sent. Raises `PathNotFound`, `FileUnreadable`, `AddressInvalid`, `KnowledgeBaseNotFound` and more, and
+        `NothingWorks` where no worker takes up what was sent; it is kept all the same.
         """
         pages = [str(path) for path in paths if str(path).startswith(("http://", "https://"))]
         folders = [Path(path).expanduser() for path in paths if str(path) not in pages]
@@ -104,14 +109,23 @@ class Client:
         return received
 
     def _wait(self, received: Sequence[Received]) -> None:
-        """Until each document has been read and embedded, has failed, or is put off for a reason."""
+        """Until each document has been read and embedded, has failed, or is put off for a reason.
+
+        Raises `NothingWorks`.
+        """
+        worked_at = time.monotonic()
         for one in received:
             if one.document_id is None or one.outcome is None:
                 continue
             seconds = _FIRST_POLL
             while self._is_under_way(one.document_id):
+                if time.monotonic() - worked_at > self._patience:
+                    raise NothingWorks(document=one.source, seconds=f"{self._patience:g}")
                 time.sleep(seconds)
                 seconds = min(seconds * 1.5, _LONGEST_POLL)
+                if self.jobs.are_worked_on():
+                    worked_at = time.monotonic()
+            worked_at = time.monotonic()
 
     def _is_under_way(self, document: str) -> bool:
         view = self.documents.show(document)

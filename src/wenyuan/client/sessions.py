@@ -45,6 +45,11 @@ class RemoteSessions:
     def rename(self, session: str, title: str) -> Session:
         return self._connection.change(Session, "PATCH", _path(session), {"title": title})
 
+    def ask_others(self, session: str, kb: Sequence[str] | None) -> Session:
+        """Let a session ask other knowledge bases from now on, all that are granted with None."""
+        names = None if kb is None else list(kb)
+        return self._connection.change(Session, "PATCH", _path(session), {"knowledge_bases": names}, says_null=True)
+
     def delete(self, session: str) -> None:
         self._connection.delete(_path(session))
 

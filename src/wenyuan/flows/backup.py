@@ -30,6 +30,7 @@ from wenyuan.store.backups import Contents
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.checking import Violation, check_library
 from wenyuan.store.checking.invariants import DATABASE_SOUND
+from wenyuan.store.database import LibraryDatabase
 from wenyuan.store.own_files import copy_own_files
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.types import JsonObject
@@ -56,7 +57,7 @@ class BackingUp:
     """What a backup needs. `is_quick` trusts what is written, and what an earlier backup wrote."""
 
     library: Path
-    database: SqliteDatabase
+    database: LibraryDatabase
     blobs: BlobDirectory
     program: str
     now: int
@@ -158,7 +159,7 @@ class _Run:
         self.missing.clear()
         total, done = self.contents().blob_bytes, 0
         for sha256, size in self._named():
-            put = self._place.put_blob(sha256, size, self._tools.blobs.path(sha256))
+            put = self._place.put_blob(sha256, size, self._tools.blobs.path)
             if put == "vanished" and not backups.is_named(self._tools.database, sha256):
                 return False
             if put in ("vanished", "damaged"):

@@ -42,6 +42,8 @@ class Folder:
     library: Path
     file_bytes: int
     within: tuple[str, ...] = ("",)
+    reads_pictures: bool | None = None
+    """As for `Walk`."""
 
     def absolute(self, stored: str) -> str:
         return os.path.join(self.path, openable(stored))
@@ -114,7 +116,14 @@ class _Comparison:
             found.halt = SourceMissing(path=readable(folder.path), reason=reason).problem(_STAGE)
             self._left.clear()
             return found
-        walk = Walk(folder.path, folder.exclude, folder.library, within=folder.within, passed_over=found.passed_over)
+        walk = Walk(
+            folder.path,
+            folder.exclude,
+            folder.library,
+            within=folder.within,
+            passed_over=found.passed_over,
+            reads_pictures=folder.reads_pictures,
+        )
         for relative, entry in walk.files():
             self._look_at(relative, entry, walk)
         if "" in walk.unreadable:

@@ -68,6 +68,8 @@ class Gathering:
     """What was passed over while walking: reasons with their numbers, e.g. `{".png": 3, "excluded": 2}`."""
 
     passed_over: Counter[str] = field(default_factory=Counter)
+    reads_pictures: bool | None = None
+    """As for `Walk`."""
 
 
 def gather(paths: Sequence[Path], exclude: Sequence[str], library: Path, gathering: Gathering) -> Iterator[Path]:
@@ -101,7 +103,7 @@ def _gather(paths: Sequence[Path], exclude: Sequence[str], library: Path, gather
 
 
 def _files(root: str, exclude: Sequence[str], library: Path, gathering: Gathering) -> Iterator[str]:
-    walk = Walk(root, exclude, library, passed_over=gathering.passed_over)
+    walk = Walk(root, exclude, library, passed_over=gathering.passed_over, reads_pictures=gathering.reads_pictures)
     for _, entry in walk.files():
         yield entry.path
     gathering.passed_over["unreadable"] += len(walk.unreadable)
@@ -123,7 +125,8 @@ class Walk:
 
     What is hidden, temporary, excluded, ignored by a `.gitignore`, of a type that nothing reads, or
     a library, is passed over and counted. `unreadable` are the folders that could not be listed, by
-    their paths relative to the root, with the reason; `devices` those that were met.
+    their paths relative to the root, with the reason; `devices` those that were met. `reads_pictures` says
+    whether something makes text of pictures; where nobody says, it is whether a recogniser is installed.
     """
 
     def __init__(
@@ -134,11 +137,13 @@ class Walk:
         *,
         within: Sequence[str] = ("",),
         passed_over: Counter[str] | None = None,
+        reads_pictures: bool | None = None,
     ) -> None:
         self._root = root
         self._excluded = _any_of(tuple(exclude))
         self._library = _identity(str(library))
-        self._unread = UNREAD_SUFFIXES if is_installed() else UNREAD_SUFFIXES | PICTURE_SUFFIXES
+        takes_pictures = is_installed() if reads_pictures is None else reads_pictures
+        self._unread = UNREAD_SUFFIXES if takes_pictures else UNREAD_SUFFIXES | PICTURE_SUFFIXES
         self._within = frozenset(within)
         self._towards = {parent for path in within for parent in _parents(path)}
         self.passed_over: Counter[str] = Counter() if passed_over is None else passed_over

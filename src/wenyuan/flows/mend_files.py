@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +9,7 @@ from pathlib import Path
 from wenyuan.flows.erase import enqueue_erasing
 from wenyuan.flows.priorities import PRIORITY_INGEST
 from wenyuan.store import documents, queue, repairing
-from wenyuan.store.blobs import BlobDirectory
+from wenyuan.store.blobs import BlobDirectory, unnamed
 from wenyuan.store.checking import Violation
 from wenyuan.store.database import LibraryDatabase, Writing
 from wenyuan.types import LOCAL_PRINCIPAL, Notice, Problem
@@ -34,10 +32,11 @@ def note_what_is_gone(tools: Repairing, violation: Violation) -> bool:
     What was read of them stays searchable. Bytes that are not the right ones are put aside.
     """
     sha256 = violation.details["sha256"]
-    path = tools.blobs.path(sha256)
+    size = tools.blobs.size(sha256)
+    is_there = size is not None and tools.blobs.digest(sha256) == sha256
     with tools.database.write() as tx:
-        if is_whole(path, sha256):
-            repairing.set_size(tx, sha256, path.stat().st_size)
+        if size is not None and is_there:
+            repairing.set_size(tx, sha256, size)
             return True
         for revision_id in repairing.needing(tx, sha256):
             repairing.note(tx, revision_id, NOTICE_OF_LOST_BYTES)
@@ -45,10 +44,7 @@ def note_what_is_gone(tools: Repairing, violation: Violation) -> bool:
             if revision is not None and revision.state != "ready":
                 queue.cancel(tx, "revision", revision_id)
                 repairing.set_problem(tx, revision_id, lost_bytes(tx, revision_id))
-        if path.exists():
-            aside = path.parent.parent.parent / "damaged"
-            aside.mkdir(exist_ok=True)
-            os.replace(path, aside / sha256)
+        tools.blobs.set_aside(tx, sha256)
     return True
 
 
@@ -69,6 +65,15 @@ def take_note_back(tools: Repairing, violation: Violation) -> bool:
 def forget_blob(tools: Repairing, violation: Violation) -> bool:
     with tools.database.write() as tx:
         tools.blobs.forget_unused(tx, violation.details["sha256"])
+    return True
+
+
+def forget_unnamed_blob(tools: Repairing, violation: Violation) -> bool:
+    sha256 = violation.details["sha256"]
+    with tools.database.write() as tx:
+        # It may have been named since it was found.
+        if unnamed(tx, [sha256]):
+            tools.blobs.forget(tx, sha256)
     return True
 
 
@@ -111,11 +116,3 @@ def lost_bytes(tx: Writing, revision_id: str) -> Problem:
     found = documents.revision(tx, revision_id)
     name = found[0].name if found is not None else revision_id
     return Problem(GONE, f"The bytes of {name} are gone from the library.", "Add the file again.", "reading")
-
-
-def is_whole(path: Path, sha256: str) -> bool:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == sha256
-    except OSError:
-        return False

@@ -143,7 +143,7 @@ def receive_member(
     with the other document.
     """
     source, name = inner_source(parent.source, member.path), f"{parent.name}{INSIDE}{member.path}"
-    blob = StagedBlob(member.sha256, member.size, tools.blobs.path(member.sha256))
+    blob = tools.blobs.named(member.sha256, member.size)
     arriving = _Arriving(source, name, blob, _hinted(name, member.media_type))
     known_id = members.child(tx, parent.id, source)
     if known_id is not None:
@@ -249,7 +249,7 @@ def _store_group(tools: Receiving, knowledge_base: KnowledgeBase, staged: Sequen
         news = [
             one
             for one in staged
-            if _decide(tx, knowledge_base, one, room).takes_bytes or not tools.blobs.path(one.blob.sha256).exists()
+            if _decide(tx, knowledge_base, one, room).takes_bytes or tools.blobs.size(one.blob.sha256) is None
         ]
     tools.blobs.sync([one.blob for one in news])
     with tools.database.write() as tx:

@@ -18,7 +18,7 @@ from wenyuan.flows.mend_files import (
     erase,
     forget_blob,
     forget_trace,
-    is_whole,
+    forget_unnamed_blob,
     lost_bytes,
     note_what_is_gone,
     set_traces_aside,
@@ -199,7 +199,7 @@ def _read_again(tools: Repairing, violation: Violation) -> bool:
 
 def _begin_anew(tx: Writing, tools: Repairing, revision: Standing) -> None:
     queue.cancel(tx, "revision", revision.id)
-    if is_whole(tools.blobs.path(revision.blob_sha256), revision.blob_sha256):
+    if tools.blobs.digest(revision.blob_sha256) == revision.blob_sha256:
         repairing.begin_anew(tx, revision, None)
         _enqueue(tx, tools, "ingest", revision)
     else:
@@ -317,7 +317,7 @@ MENDS: Mapping[str, Mend] = {
     "blob-missing": note_what_is_gone,
     "blob-damaged": note_what_is_gone,
     "blob-returned": take_note_back,
-    "blob-unnamed": delete_file,
+    "blob-unnamed": forget_unnamed_blob,
     "blob-unused": forget_blob,
     "blob-unfinished": delete_file,
     "serving-invalid": _serve,

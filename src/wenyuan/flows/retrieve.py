@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
-from wenyuan.errors import EmptyQuestion, InvalidValue
+from wenyuan.errors import EmptyQuestion, InvalidValue, StorageError
 from wenyuan.flows.absence import absent_names
 from wenyuan.flows.empty import why_empty
 from wenyuan.flows.journey import Journey
@@ -26,9 +26,10 @@ from wenyuan.rules.observer import Observer
 from wenyuan.rules.selection import EXACTNESS, Ranked, asks_exactly, exact_first, missing, newest_first
 from wenyuan.store import document_dates, indexes, knowledge_bases
 from wenyuan.store.database import Database
+from wenyuan.store.replica import ReplicaFirst
 from wenyuan.store.scopes import ScopeCache
 from wenyuan.store.vector_cache import VectorCache
-from wenyuan.types import ArmName, Grounding, Hit, IndexGeneration, KnowledgeBase, Scope, SearchResult
+from wenyuan.types import ArmName, Grounding, Hit, IndexGeneration, JsonObject, KnowledgeBase, Scope, SearchResult
 
 _LONGEST_QUESTION = 4000
 _MOST_HITS = 200
@@ -51,6 +52,10 @@ class Retrieving:
     rewriter: Rewriter | None = None
     reranking: Callable[[], Reranking] = Reranking
     scopes: ScopeCache = field(default_factory=ScopeCache)
+    reading: ReplicaFirst | None = None
+    """A copy of the database, which is read instead as long as it answers."""
+    told: Callable[[JsonObject], None] = lambda _: None
+    """Is told the trace of each search."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,24 @@ def retrieve(tools: Retrieving, question: str, scope: Scope, options: SearchOpti
     question = _checked(question, options)
     if scope.documents is not None:
         scope = replace(scope, documents=scope.documents + scope.attachments)
+    # What was just attached to a conversation must be found.
+    if tools.reading is None or scope.attachments:
+        return _retrieved(tools, question, scope, options, None)
+    missed: list[StorageError] = []
+
+    def ask(database: Database) -> SearchResult:
+        return _retrieved(replace(tools, database=database), question, scope, options, next(iter(missed), None))
+
+    return tools.reading.ask(ask, missed.append)
+
+
+def _retrieved(
+    tools: Retrieving, question: str, scope: Scope, options: SearchOptions, missed: StorageError | None
+) -> SearchResult:
+    """The same, from one database; `missed` is why it is not the copy."""
     observe = Observer(tools.clock)
+    if missed is not None:
+        observe.degrade(f"replica: {missed.code}", missed.message)
     bases, vocabularies = _bases(tools, observe, scope)
     asked = read_asked(observe, question, options.history, tools.rewriter, tools.today(), vocabularies)
     found, evidence = _evidence(tools, observe, asked, bases, scope, options)
@@ -260,4 +282,6 @@ def _conclude(
         grounding=grounding,
         rerank=journey.rerank,
     )
-    return keep_trace(tools.database, journey.scope, result, trace_body(result, observe, journey, reason))
+    body = trace_body(result, observe, journey, reason)
+    tools.told(body)
+    return keep_trace(tools.database, journey.scope, result, body)

@@ -74,11 +74,15 @@ class SyncReport:
 
 @dataclass(frozen=True, slots=True)
 class Syncing:
-    """What bringing folders in needs. `locks` is a folder for files by which processes take turns."""
+    """What bringing folders in needs. `locks` is a folder for files by which processes take turns.
+
+    `reads_pictures` says whether something makes text of pictures.
+    """
 
     receiving: Receiving
     library: Path
     locks: Path
+    reads_pictures: bool | None = None
 
 
 def sync_folder(
@@ -148,7 +152,8 @@ def _compared(tools: Syncing, source: Source, within: Sequence[str], allow_empty
 
 def _folder(tools: Syncing, source: Source, within: Sequence[str] = ("",)) -> Folder:
     limit = tools.receiving.file_bytes
-    return Folder(openable(source.location), source.exclude, tools.library, limit, tuple(within))
+    place = openable(source.location)
+    return Folder(place, source.exclude, tools.library, limit, tuple(within), tools.reads_pictures)
 
 
 def _planned(tools: Syncing, source: Source, found: Differences) -> SyncReport:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 
-from wenyuan.errors import WenyuanError, WorkerStopping
+from wenyuan.errors import DatabaseUnreachable, WenyuanError, WorkerStopping
 from wenyuan.store import queue
 from wenyuan.store.database import Writing
 from wenyuan.types import Lease
@@ -25,8 +25,13 @@ class Work:
         self._touched = time.monotonic()
 
     def hold(self, tx: Writing) -> None:
-        """Renew the lease; raises `LeaseLost`, `JobCancelled` or `WorkerStopping`."""
+        """Renew the lease; raises `LeaseLost`, `JobCancelled` or `WorkerStopping`.
+
+        Raises `DatabaseUnreachable` where what the job has saved so far may be undone: it begins again from what is.
+        """
         self.pause_if_asked()
+        if tx.continuity != self.lease.continuity:
+            raise DatabaseUnreachable(path="of this library", reason="it was lost for a moment, and the latest with it")
         queue.hold(tx, self.lease, self._lease_ms)
         self._touched = time.monotonic()
 

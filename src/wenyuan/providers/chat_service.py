@@ -14,6 +14,7 @@ from wenyuan.providers.http_service import Call, HttpService, Incoming
 from wenyuan.providers.replies import address_fault
 from wenyuan.providers.retrying import Surroundings
 from wenyuan.providers.settings import ModelSettings
+from wenyuan.providers.stopping import Stopped, never
 from wenyuan.types import GenerationEvent, GenerationRequest, GeneratorProfile, JsonObject, Message
 
 _LARGEST_ANSWER_BYTES = 16 << 20
@@ -34,7 +35,14 @@ class ChatService(ABC):
             raise ConfigurationInvalid(setting=f"models.{settings.name}.{wrong}", source="the settings", reason=reason)
         self._settings = settings
         self._url = settings.base_url.rstrip("/") + path
-        self._service = HttpService(settings.name, settings.base_url, settings.key, surroundings, key_header)
+        self._service = HttpService(
+            settings.name,
+            settings.base_url,
+            settings.key,
+            surroundings,
+            key_header,
+            allow_link_local=settings.link_local,
+        )
 
     @property
     def profile(self) -> GeneratorProfile:
@@ -51,16 +59,21 @@ class ChatService(ABC):
             can_follow_schema=settings.json_schema,
         )
 
-    def generate(self, request: GenerationRequest, timeout: float) -> Iterator[GenerationEvent]:
+    def generate(
+        self, request: GenerationRequest, timeout: float, stopped: Stopped | None = None
+    ) -> Iterator[GenerationEvent]:
         """Yield pieces of text as they come, and one `GenerationEnd` last; closing the iterator ends the call.
 
-        A schema is asked for in words where the model cannot be held to one. Raises `KeyMissing`,
-        `ProviderRefused`, `ProviderAnswerInvalid`, and, worth trying again later, `ProviderTimeout`, `RateLimited`
-        and `ProviderUnavailable`.
+        A schema is asked for in words where the model cannot be held to one. Once `stopped` says so, the connection
+        is closed, whether or not anything has come. Raises `CallStopped` then, `KeyMissing`, `ProviderRefused`,
+        `ProviderAnswerInvalid`, and, worth trying again later, `ProviderTimeout`, `RateLimited` and
+        `ProviderUnavailable`.
         """
         call = Call(self._url, partial(self._request, request), self._headers(), self._adjusts)
         begin = partial(self._begun, request)
-        incoming, (first, rest) = self._service.stream(call, timeout, _LARGEST_ANSWER_BYTES, begin)
+        incoming, (first, rest) = self._service.stream(
+            call, timeout, _LARGEST_ANSWER_BYTES, begin, stopped=stopped or never
+        )
         try:
             yield first
             yield from rest

@@ -76,7 +76,9 @@ class EmbeddingService:
         self._dialect = _DIALECTS.get(settings.protocol, _Dialect(chooses_encoding=True))
         self._url = settings.base_url.rstrip("/") + self._dialect.path
         self._encoding = "base64"
-        self._service = HttpService(settings.name, settings.base_url, settings.key, surroundings)
+        self._service = HttpService(
+            settings.name, settings.base_url, settings.key, surroundings, allow_link_local=settings.link_local
+        )
 
     @property
     def identity(self) -> ModelIdentity:

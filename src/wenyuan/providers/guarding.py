@@ -10,6 +10,7 @@ from threading import BoundedSemaphore
 from wenyuan.errors import LimitReached
 from wenyuan.ports import Embedder, Generator, Reranker, Vectors
 from wenyuan.providers.circuit import CircuitBreaker
+from wenyuan.providers.stopping import GLANCE_SECONDS, Stopped, check, never
 from wenyuan.types import (
     GenerationEvent,
     GenerationRequest,
@@ -29,13 +30,13 @@ class Guard:
         self._places = BoundedSemaphore(concurrency) if concurrency else None
 
     @contextmanager
-    def call(self, timeout: float) -> Iterator[float]:
+    def call(self, timeout: float, stopped: Stopped = never) -> Iterator[float]:
         """Make one call within, and say how many of the seconds are left for it.
 
-        Raises `LimitReached` where no place became free in time, and `ProviderPaused`.
+        Raises `LimitReached` where no place became free in time, `ProviderPaused`, and `CallStopped`.
         """
         began = time.monotonic()
-        if self._places is not None and not self._places.acquire(timeout=max(timeout, 0.0)):
+        if self._places is not None and not _has_place(self._places, began + timeout, stopped):
             raise LimitReached(provider=self._name)
         try:
             with self._breaker.call():
@@ -43,6 +44,17 @@ class Guard:
         finally:
             if self._places is not None:
                 self._places.release()
+
+
+def _has_place(places: BoundedSemaphore, deadline: float, stopped: Stopped) -> bool:
+    """Wait for a place until the deadline, on the monotonic clock; whether there was one."""
+    while True:
+        left = max(deadline - time.monotonic(), 0.0)
+        if places.acquire(timeout=min(left, GLANCE_SECONDS)):
+            return True
+        check(stopped)
+        if left <= GLANCE_SECONDS:
+            return False
 
 
 class GuardedEmbedder:
@@ -100,6 +112,8 @@ class GuardedGenerator:
     def profile(self) -> GeneratorProfile:
         return self._generator.profile
 
-    def generate(self, request: GenerationRequest, timeout: float) -> Iterator[GenerationEvent]:
-        with self._guard.call(timeout) as left:
-            yield from self._generator.generate(request, left)
+    def generate(
+        self, request: GenerationRequest, timeout: float, stopped: Stopped | None = None
+    ) -> Iterator[GenerationEvent]:
+        with self._guard.call(timeout, stopped or never) as left:
+            yield from self._generator.generate(request, left, stopped)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -20,6 +20,7 @@ from wenyuan.providers.connections import DeadlineConnections
 from wenyuan.providers.keys import Key, resolve_key
 from wenyuan.providers.replies import LARGEST_ERROR_BYTES, REPEATABLE, excerpt, proxy_of
 from wenyuan.providers.retrying import Failure, Success, Surroundings, call_with_retries, seconds_of_retry_after
+from wenyuan.providers.stopping import Stopped, never, sleeping
 
 if TYPE_CHECKING:
     import httpcore2
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 _CONNECT_SECONDS = 10.0
 # Where nobody listens, somebody will hardly do so a few seconds later; a person waits meanwhile.
 _CONNECTING_ATTEMPTS = 3
-_CONNECTIONS = 16
+_KEPT_CONNECTIONS = 16
 _KEPT_SECONDS = 30.0
 
 Begun = TypeVar("Begun")
@@ -54,18 +55,27 @@ class Call:
 class HttpService:
     """The service of one model, called `name` in errors; threads share it, and it keeps its connections.
 
-    `key` is a reference, resolved anew for each call; it is sent as a bearer token, or under `key_header`.
+    `key` is a reference, resolved anew for each call; it is sent as a bearer token, or under `key_header`. Unless
+    `allow_link_local` says so, no machine is called at an address where clouds hand out credentials; whether it is
+    one is seen when it is called, and `ConfigurationInvalid` raised.
     """
 
     def __init__(
-        self, name: str, base_url: str, key: str, surroundings: Surroundings | None = None, key_header: str = ""
+        self,
+        name: str,
+        base_url: str,
+        key: str,
+        surroundings: Surroundings | None = None,
+        key_header: str = "",
+        *,
+        allow_link_local: bool = False,
     ) -> None:
         self.name = name
         self._base_url = base_url
         self._reference = key
         self._key_header = key_header
         self._surroundings = surroundings or Surroundings()
-        self._connections = DeadlineConnections()
+        self._connections = DeadlineConnections(None if allow_link_local else name)
         self._opening = Lock()
         self._pool: httpcore2.ConnectionPool | None = None
 
@@ -87,14 +97,14 @@ class HttpService:
         return body
 
     def stream(
-        self, call: Call, timeout: float, limit: int, begin: Callable[[Incoming], Begun]
+        self, call: Call, timeout: float, limit: int, begin: Callable[[Incoming], Begun], *, stopped: Stopped = never
     ) -> tuple[Incoming, Begun]:
         """Open an answer that comes piece by piece, and read it as far as `begin` does.
 
-        What fails until then is tried again. Whoever takes the answer closes it. Raises as `ask` does, and so does
-        reading on.
+        What fails until then is tried again. Whoever takes the answer closes it. Raises as `ask` does, and
+        `CallStopped`; so does reading on.
         """
-        return self._begin(call, timeout, limit, begin, waits=True)
+        return self._begin(call, timeout, limit, begin, waits=True, stopped=stopped)
 
     def close(self) -> None:
         """Close the connections that are kept; the next call opens new ones."""
@@ -104,14 +114,22 @@ class HttpService:
                 self._pool = None
 
     def _begin(
-        self, call: Call, timeout: float, limit: int, begin: Callable[[Incoming], Begun], *, waits: bool
+        self,
+        call: Call,
+        timeout: float,
+        limit: int,
+        begin: Callable[[Incoming], Begun],
+        *,
+        waits: bool,
+        stopped: Stopped = never,
     ) -> tuple[Incoming, Begun]:
         key = resolve_key(self._reference, self.name)
         if timeout <= 0:
             raise ProviderTimeout(provider=self.name, seconds=f"{timeout:g}")
 
         def attempt(left: float) -> Success[tuple[Incoming, Begun]] | Failure:
-            incoming = self._open(call, key, left, timeout, limit)
+            steps = _Steps(self.name, key, timeout, time.monotonic() + left, self._connections, stopped)
+            incoming = self._open(call, steps, left, limit)
             if isinstance(incoming, ProviderUnavailable):
                 is_reached = incoming.details.get("is_reached", True)
                 return Failure(incoming) if is_reached else Failure(incoming, attempts=_CONNECTING_ATTEMPTS)
@@ -129,7 +147,8 @@ class HttpService:
                 incoming.close()
                 raise
 
-        return call_with_retries(attempt, timeout, self._surroundings, waits=waits)
+        surroundings = replace(self._surroundings, sleep=sleeping(self._surroundings.sleep, stopped))
+        return call_with_retries(attempt, timeout, surroundings, waits=waits)
 
     def _failure(self, call: Call, incoming: Incoming, key: Key | None) -> Failure | ProviderRefused:
         """Tell what to do about a status that is no success.
@@ -150,16 +169,13 @@ class HttpService:
             return Failure(unavailable, 0.0)
         return ProviderRefused(provider=self.name, status=status, reason=reason)
 
-    def _open(
-        self, call: Call, key: Key | None, left: float, timeout: float, limit: int
-    ) -> Incoming | ProviderUnavailable:
+    def _open(self, call: Call, steps: _Steps, left: float, limit: int) -> Incoming | ProviderUnavailable:
         """Return the answer as it begins, or the error that stands for having none.
 
         The error is returned, so that it is raised outside of the `except` clauses: the exceptions of the network
         lead to the request, and with it to the key.
         """
-        steps = _Steps(self.name, key, timeout, time.monotonic() + left, self._connections)
-        answer = steps.take(lambda: self._sent(call, key, left))
+        answer = steps.take(lambda: self._sent(call, steps.key, left))
         return answer if isinstance(answer, ProviderUnavailable) else Incoming(answer, limit, steps)
 
     def _sent(self, call: Call, key: Key | None, left: float) -> httpcore2.Response:
@@ -190,8 +206,10 @@ class HttpService:
                 self._pool = httpcore2.ConnectionPool(
                     ssl_context=httpx2.create_ssl_context() if self._base_url.startswith("https:") else None,
                     proxy=httpcore2.Proxy(proxy) if proxy else None,
-                    max_connections=_CONNECTIONS,
-                    max_keepalive_connections=_CONNECTIONS,
+                    # Who calls is limited already, by `concurrency` and by how much is done at once; whoever waited
+                    # here would wait unseen.
+                    max_connections=None,
+                    max_keepalive_connections=_KEPT_CONNECTIONS,
                     keepalive_expiry=_KEPT_SECONDS,
                     network_backend=connections,
                 )
@@ -257,13 +275,14 @@ class _Steps:
     timeout: float
     deadline: float
     connections: DeadlineConnections
+    stopped: Stopped = never
 
     def take(self, step: Callable[[], Taken]) -> Taken | ProviderUnavailable:
         import httpcore2
         import httpx2
 
         try:
-            with self.connections.within(self.deadline):
+            with self.connections.within(self.deadline, self.stopped):
                 return step()
         except httpcore2.ConnectTimeout:
             return ProviderUnavailable(provider=self.name, reason="no connection could be made in time")

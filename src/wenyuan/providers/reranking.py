@@ -93,7 +93,9 @@ class RerankingService:
             raise ConfigurationInvalid(setting=f"models.{settings.name}.{wrong}", source="the settings", reason=reason)
         self._settings = settings
         self._url = settings.base_url.rstrip("/") + self._shape.path
-        self._service = HttpService(settings.name, settings.base_url, settings.key, surroundings)
+        self._service = HttpService(
+            settings.name, settings.base_url, settings.key, surroundings, allow_link_local=settings.link_local
+        )
 
     @property
     def profile(self) -> RerankerProfile:

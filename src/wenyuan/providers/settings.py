@@ -41,6 +41,8 @@ class ModelSettings:
     model: str
     """The provider's name of the model."""
     base_url: str = ""
+    link_local: bool = False
+    """Whether it may be at a link-local address, or at one where clouds hand out credentials of the machine."""
     key: str = ""
     types: tuple[ModelType, ...] = ("embedding",)
     """What the model is for: `embedding`, `chat`, `rerank`, `image`."""

@@ -131,6 +131,8 @@ class Chunker:
         if self._open:
             last = self._open[-1].source.block.anchor
             elsewhere = (last.kind, last.name) != (block.anchor.kind, block.anchor.name)
+            # A citation opens one slide, however little stands on it.
+            elsewhere = elsewhere or (last.kind == "slide" and last.last != block.anchor.first)
             if elsewhere or (path != self._section and not self._leads_into(path)):
                 self._close_section()
         self._section = path

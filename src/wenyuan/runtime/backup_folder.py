@@ -69,6 +69,11 @@ class BackupFolder:
         self._background.join()
 
 
+def folder_of_backups(library: Path, named: str) -> Path:
+    """Where a server keeps backups: the folder that the settings name, else one beside the library."""
+    return Path(named).expanduser().absolute() if named else library.with_name(f"{library.name}-backups")
+
+
 def _kept(path: Path) -> KeptBackup | None:
     """What a backup says of itself; None for a folder that is none, or whose writing was never finished."""
     try:

@@ -8,15 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from wenyuan.config import Settings
 from wenyuan.flows.backup import BackingUp, back_up
 from wenyuan.flows.backup import Copying as Copying
+from wenyuan.flows.restore import Elsewhere, restore_elsewhere
 from wenyuan.flows.restore import Restored as Restored
 from wenyuan.flows.restore import restore as restored
 from wenyuan.identifiers import new_id
+from wenyuan.runtime.storage import storage_of
 from wenyuan.runtime.upkeep import Finding
 from wenyuan.store import file_passwords
 from wenyuan.store.blobs import BlobDirectory
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.database import LibraryDatabase
+from wenyuan.store.opening import fill_postgres, is_address, require_empty
 
 Watch = Callable[[Copying], None]
 
@@ -43,7 +47,7 @@ class BackupReport:
 
 def backup(
     library: Path,
-    database: SqliteDatabase,
+    database: LibraryDatabase,
     blobs: BlobDirectory,
     program: str,
     target: str | os.PathLike[str],
@@ -73,14 +77,35 @@ def backup(
     )
 
 
-def restore(backup: str | os.PathLike[str], to: str | os.PathLike[str], *, watch: Watch | None = None) -> Restored:
+def restore(
+    backup: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    *,
+    blobs: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
+    watch: Watch | None = None,
+) -> Restored:
     """Make a library of a backup, in a new or empty folder; of any earlier schema, which is migrated when opened.
 
-    Keys of models are not in a backup, only references to them. Raises `BackupInvalid`,
-    `LibraryNewer`, `FolderNotEmpty`, `DiskFull` or `LibraryReadOnly`; then nothing is left behind.
+    It may also go to an empty database, named by a `postgresql://` address, wherever it was made; `blobs` and `home`
+    are as in `open`, and new or empty folders too. Keys of models are not in a backup, only references to them.
+    Raises `BackupInvalid`, `LibraryNewer`, `FolderNotEmpty`, `DiskFull`, `LibraryReadOnly`, and of a database what
+    `open` raises; then nothing is left behind.
     """
-    source, folder = (Path(path).expanduser().absolute() for path in (backup, to))
-    return restored(source, folder, watch or _unwatched)
+    source = Path(backup).expanduser().absolute()
+    if not is_address(to):
+        return restored(source, Path(to).expanduser().absolute(), watch or _unwatched)
+    address = str(to)
+    storage = storage_of(address, blobs, home, os.environ)
+    # How long to wait for those who write is all that matters of the settings, and nobody writes to an empty one.
+    patience = Settings().worker.lock_seconds
+    place = Elsewhere(
+        storage.home,
+        storage.folder,
+        lambda: require_empty(address),
+        lambda folder, files, told: fill_postgres(address, patience, folder, storage.kind, files, told),
+    )
+    return restore_elsewhere(source, place, watch or _unwatched)
 
 
 def _unwatched(copying: Copying) -> None:

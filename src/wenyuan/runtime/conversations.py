@@ -45,6 +45,7 @@ class Conversations:
         sessions: Sessions,
         retrieving: Retrieving,
         scope_of: Callable[[Where, Sequence[str]], Scope],
+        told: Callable[[str, JsonObject], None],
     ) -> None:
         self._settings = settings
         self._models = models
@@ -56,6 +57,7 @@ class Conversations:
             writer=self._writer,
             helper=lambda: models.generator_for("task"),
             prompts=Prompts(path / PROMPTS),
+            told=told,
             limits=AnswerLimits(
                 seconds=limits.seconds,
                 rounds=limits.rounds,

@@ -33,10 +33,12 @@ from wenyuan.providers.readers.settings import ReaderSettings
 from wenyuan.providers.settings import ROLE_TYPES, ModelSettings, Role
 from wenyuan.runtime.models import PURPOSES, Models, cache_directory
 from wenyuan.runtime.rebuild_views import latest_rebuild
+from wenyuan.runtime.storage import storage_of
 from wenyuan.runtime.upkeep import Finding, Severity, behind
 from wenyuan.store import indexes, journal, knowledge_bases, migrate, queue
 from wenyuan.store.database import Database, LibraryDatabase
 from wenyuan.store.opening import is_address, open_postgres
+from wenyuan.store.replica import ReplicaFirst
 from wenyuan.store.sqlite import sqlite_version
 from wenyuan.types import LOCAL_PRINCIPAL, KnowledgeBase, Scope
 
@@ -49,10 +51,13 @@ def examine(
     environment: Mapping[str, str] | None = None,
     *,
     blobs: str | os.PathLike[str] | None = None,
+    home: str | os.PathLike[str] | None = None,
 ) -> list[Finding]:
     """The same as `Library.doctor`, where the library cannot be opened as well: of that the reasons are told."""
     if is_address(path):
-        return _examine_address(str(path), Path(blobs or os.curdir).expanduser().absolute(), environment)
+        environment = os.environ if environment is None else environment
+        folder = storage_of(str(path), blobs or os.curdir, home, environment).home
+        return _examine_address(str(path), folder, environment)
     folder = Path(path).expanduser().absolute()
     settings, wrong = examine_settings(folder, os.environ if environment is None else environment)
     told = [_error(error) for error in wrong]
@@ -104,6 +109,16 @@ def _error(error: WenyuanError) -> Finding:
 
 
 # --- The machine ---------------------------------------------------------------------------------
+
+
+def told_of_replica(reading: ReplicaFirst) -> list[Finding]:
+    """Whether the copy that searches read answers, where there is one."""
+    if not reading.is_there:
+        return []
+    failure = reading.failure()
+    if failure is None:
+        return [Finding("replica", "ok", "Searches are read from the replica.")]
+    return [Finding("replica", "warning", f"Searches are read without the replica: {failure.message}", failure.advice)]
 
 
 def _machine() -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from wenyuan.store import chunks, documents
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import Database
 from wenyuan.store.documents import DocumentRecord
+from wenyuan.store.replica import ReplicaFirst
 
 _OCTETS = "application/octet-stream"
 _AROUND = 60
@@ -65,8 +66,8 @@ class FoundInDocument:
 
 
 class DocumentContents:
-    def __init__(self, database: Database, blobs: BlobDirectory, principal: str) -> None:
-        self._database = database
+    def __init__(self, reading: ReplicaFirst, blobs: BlobDirectory, principal: str) -> None:
+        self._reading = reading
         self._blobs = blobs
         self._principal = principal
 
@@ -75,7 +76,10 @@ class DocumentContents:
 
         Raises `DocumentNotFound`.
         """
-        with self._database.read() as tx:
+        return self._reading.ask(lambda database: self._text(database, reference, start, limit))
+
+    def _text(self, database: Database, reference: str, start: int, limit: int) -> DocumentText:
+        with database.read() as tx:
             document = documents.find(tx, self._principal, reference).document
             serving = document.serving_revision_id
             found = documents.revision(tx, serving) if serving is not None else None
@@ -89,8 +93,11 @@ class DocumentContents:
 
         It is looked for from the offset `start` on. Raises `DocumentNotFound`.
         """
+        return self._reading.ask(lambda database: self._find(database, reference, wanted, start, limit))
+
+    def _find(self, database: Database, reference: str, wanted: str, start: int, limit: int) -> FoundInDocument:
         pattern = _pattern(wanted)
-        with self._database.read() as tx:
+        with database.read() as tx:
             document = documents.find(tx, self._principal, reference).document
             serving = document.serving_revision_id
             record = documents.revision(tx, serving) if serving is not None else None

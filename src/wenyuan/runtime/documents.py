@@ -98,6 +98,18 @@ class Documents:
         with self._database.read() as tx:
             return self._find(tx, reference)
 
+    def with_members(self, references: Sequence[str]) -> tuple[str, ...]:
+        """The ids of documents, with those of the files inside of them, at any depth; each once.
+
+        Whoever asks an archive or a message means what is in it. Raises what `find` raises.
+        """
+        found: dict[str, None] = {}
+        with self._database.read() as tx:
+            for reference in references:
+                document_id = self._find(tx, reference).document.id
+                found |= dict.fromkeys((document_id, *(inner for inner, _ in members.below(tx, document_id))))
+        return tuple(found)
+
     def show(self, reference: str) -> DocumentView:
         with self._database.read() as tx:
             return view_of(tx, self._find(tx, reference))

@@ -263,6 +263,10 @@ class GrantedLibrary:
     def jobs(self, *, only_live: bool, limit: int) -> list[Job]:
         return self._needs("read").jobs.list(only_live=only_live, limit=limit, bases=self._grants.visible())
 
+    def is_working(self) -> bool:
+        """Whether somebody works on the library's jobs, also on those that the caller does not see."""
+        return self._needs("read").jobs.are_worked_on()
+
     def job(self, job_id: str) -> Job:
         job = self._needs("read").jobs.show(job_id)
         if not self._grants.sees(job.knowledge_base_id):

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from wenyuan.rules.evaluation.cases import Case
 from wenyuan.runtime.access import Grants
 from wenyuan.runtime.library import Library
+from wenyuan.runtime.sessions import Keep as Keep
 from wenyuan.runtime.turns import ExportFormat as ExportFormat
 from wenyuan.runtime.turns import FeedbackValue as FeedbackValue
 from wenyuan.runtime.turns import Turn as Turn
@@ -36,14 +38,14 @@ class GrantedConversations:
     def export(self, session: str, form: ExportFormat) -> str:
         return self.library.turns.export(self._mine(session), form)
 
-    def change(self, session: str, title: str | None, kb: Sequence[str] | None) -> Session:
-        """Give a session another title, or other knowledge bases to ask; what is None stays."""
+    def change(
+        self, session: str, title: str | None, kb: Sequence[str] | Literal[Keep.AS_IT_IS] | None = Keep.AS_IT_IS
+    ) -> Session:
+        """Give a session another title, unless that is None, or other knowledge bases to ask: None is all granted."""
         mine = self._mine(session)
-        if kb is not None:
-            self.library.sessions.ask_others(mine, [self.grants.knowledge_base(name).name for name in kb])
-        if title is not None:
-            self.library.sessions.rename(mine, title)
-        return self.grants.session(mine)
+        if kb is not None and kb is not Keep.AS_IT_IS:
+            kb = [self.grants.knowledge_base(name).name for name in kb]
+        return self.library.sessions.change(mine, title=title, kb=kb)
 
     def answer_of_trace(self, trace_id: str) -> Turn | None:
         """The answer that was given under a trace, in a session of the caller's own."""

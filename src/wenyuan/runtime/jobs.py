@@ -130,6 +130,11 @@ class Jobs:
             newest = job_changes.last_change(tx)
             return newest, [_event(one) for one in job_changes.under_way(tx, self._principal, _MOST_UNDER_WAY)]
 
+    def are_worked_on(self) -> bool:
+        """Whether a worker, of any process or machine, is doing a job of the library now."""
+        with self._database.read() as tx:
+            return queue.is_worked(tx)
+
     def counts(self) -> dict[tuple[str, str], int]:
         """How many jobs are queued, running or waiting, by (kind, state)."""
         with self._database.read() as tx:

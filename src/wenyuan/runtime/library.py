@@ -5,9 +5,9 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import metadata
@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Any
 
 from wenyuan.config import Settings
-from wenyuan.errors import InvalidValue, NotWithPostgres
+from wenyuan.errors import InvalidValue
 from wenyuan.flows.backup import Copying
 from wenyuan.flows.conversation.steps import Prefer, Step
 from wenyuan.flows.gather import Gathering, gather
@@ -28,11 +28,11 @@ from wenyuan.flows.retrieve import Retrieving, SearchOptions, retrieve
 from wenyuan.identifiers import new_id
 from wenyuan.rules.filters import read_filters
 from wenyuan.runtime.access import AccessKeys, Caller, Grants
-from wenyuan.runtime.backup_folder import BackupFolder
+from wenyuan.runtime.backup_folder import BackupFolder, folder_of_backups
 from wenyuan.runtime.backups import BackupReport, backup
 from wenyuan.runtime.chunk_previews import ChunkPreviews
 from wenyuan.runtime.conversations import Conversations, Where
-from wenyuan.runtime.doctor import doctor
+from wenyuan.runtime.doctor import doctor, told_of_replica
 from wenyuan.runtime.document_contents import DocumentContents
 from wenyuan.runtime.documents import Documents
 from wenyuan.runtime.evaluation import Evaluation
@@ -44,11 +44,12 @@ from wenyuan.runtime.model_registry import ModelRegistry
 from wenyuan.runtime.models import Models
 from wenyuan.runtime.overview import Overview
 from wenyuan.runtime.rebuilds import Rebuilds
-from wenyuan.runtime.remote_readers import remote_readers
+from wenyuan.runtime.remote_readers import reads_pictures, remote_readers
 from wenyuan.runtime.repeats import Repeats
 from wenyuan.runtime.sessions import Sessions
 from wenyuan.runtime.sign_ins import SignIns
 from wenyuan.runtime.sources import Sources
+from wenyuan.runtime.telemetry import SILENT, configured_telemetry
 from wenyuan.runtime.transfer import Transfers
 from wenyuan.runtime.turns import Turns
 from wenyuan.runtime.upkeep import Finding, Repaired, check, repair
@@ -56,7 +57,7 @@ from wenyuan.runtime.workers import Workers
 from wenyuan.store import journal
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import LibraryDatabase
-from wenyuan.store.sqlite import SqliteDatabase
+from wenyuan.store.replica import ReplicaFirst
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import (
     LOCAL_PRINCIPAL,
@@ -91,10 +92,14 @@ class Library:
         blobs: BlobDirectory,
         today: Callable[[], datetime.date],
         environment: Mapping[str, str],
+        reading: ReplicaFirst | None = None,
     ) -> None:
         self.path = path
         self.settings = settings
+        self.telemetry = SILENT
+        """Whom this process tells what it does; whoever runs it may say so."""
         self._database = database
+        self._reading = reading or ReplicaFirst(database)
         self._blobs = blobs
         self._threads = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
         self._blobs.create()
@@ -104,7 +109,7 @@ class Library:
         self.knowledge_bases = KnowledgeBases(database, settings, LOCAL_PRINCIPAL, transfers, self.models)
         self.rebuilds = Rebuilds(database, self.models, LOCAL_PRINCIPAL)
         self.documents = Documents(database, self._blobs, LOCAL_PRINCIPAL, settings.limits)
-        self.contents = DocumentContents(database, self._blobs, LOCAL_PRINCIPAL)
+        self.contents = DocumentContents(self._reading, self._blobs, LOCAL_PRINCIPAL)
         self.chunk_previews = ChunkPreviews(database, self._blobs, LOCAL_PRINCIPAL, settings)
         self.jobs = Jobs(database, LOCAL_PRINCIPAL)
         self.access_keys = AccessKeys(database, LOCAL_PRINCIPAL)
@@ -124,6 +129,7 @@ class Library:
             self.sources,
             LOCAL_PRINCIPAL,
             _program(),
+            lambda *ended: self.telemetry.jobs(*ended),
         )
         self._put_questions_together(today)
         self._file_readers = ExitStack()
@@ -142,8 +148,18 @@ class Library:
             new_id=new_id,
             embed_seconds=settings.search.embed_seconds,
             reranking=self.models.reranking,
+            reading=self._reading,
+            told=lambda trace: self.telemetry.question(trace),
         )
-        self.conversations = Conversations(path, settings, self.models, self.sessions, self._retrieving, self._scope_of)
+        self.conversations = Conversations(
+            path,
+            settings,
+            self.models,
+            self.sessions,
+            self._retrieving,
+            self._scope_of,
+            lambda trace_id, made: self.telemetry.answer(trace_id, made),
+        )
         self.evaluation = Evaluation(
             database,
             LOCAL_PRINCIPAL,
@@ -157,7 +173,9 @@ class Library:
         )
         self.evaluation_sets = EvaluationSets(path, self.evaluation)
         self.turns = Turns(database, LOCAL_PRINCIPAL, self.evaluation_sets, self.trace)
-        self.backups = BackupFolder(_backups(path, settings.server.backups), self._backup_watched)
+        self.backups = BackupFolder(
+            folder_of_backups(path, settings.server.backups), lambda target, watch: self.backup(target, watch=watch)
+        )
         self.overview = Overview(path, database, LOCAL_PRINCIPAL)
 
     # --- Taking in -------------------------------------------------------------------------------
@@ -186,7 +204,7 @@ class Library:
         """
         given = checked_given("", metadata) if metadata is not None else None
         knowledge_base = self.knowledge_bases.find(kb)
-        gathering = Gathering()
+        gathering = Gathering(reads_pictures=reads_pictures(self.settings))
         receiving = self.receiving()
         if password:
             receiving = replace(receiving, password=_for_files(password, paths))
@@ -362,6 +380,19 @@ class Library:
         """Work until `stop_working` or Ctrl-C."""
         self._workers.work(self._watcher(watch))
 
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Tell meanwhile, as the environment says, what is done; see `runtime/telemetry.py`.
+
+        Raises `PackageMissing` or `ConfigurationInvalid`.
+        """
+        self.telemetry = configured_telemetry()
+        try:
+            yield
+        finally:
+            telemetry, self.telemetry = self.telemetry, SILENT
+            telemetry.close()
+
     def stop_working(self) -> None:
         """Ask every worker of this library in this process to stop; safe in a signal handler."""
         self._workers.stop()
@@ -402,19 +433,13 @@ class Library:
         Into a folder that holds a backup, only what is new is copied. What was written is read back
         and checked, unless it is to be `quick`. Raises `FolderNotEmpty`, `BackupBusy`,
         `BackupUnreadable`, `DiskFull`, `LibraryReadOnly` or `LibraryDamaged`; then the backup that was
-        there before is as it was. Raises `NotWithPostgres` for a library in PostgreSQL.
+        there before is as it was. That of a library in PostgreSQL has the same form, and may become one in a folder.
         """
-        if not isinstance(self._database, SqliteDatabase):
-            remedy = "Copy it with pg_dump, and then the folder of its files; docs/how-to-postgresql.md shows how"
-            raise NotWithPostgres(what="A backup by this program", remedy=remedy)
         return backup(self.path, self._database, self._blobs, _program(), target, quick=quick, watch=watch)
-
-    def _backup_watched(self, target: Path, watch: Callable[[Copying], None]) -> BackupReport:
-        return self.backup(target, watch=watch)
 
     def doctor(self) -> list[Finding]:
         """Explain the environment: versions, folders, settings, models, and what is wrong with them."""
-        return doctor(self.path, self.settings, self._database, self.models)
+        return [*doctor(self.path, self.settings, self._database, self.models), *told_of_replica(self._reading)]
 
     def close(self) -> None:
         self.stop_working()
@@ -422,6 +447,8 @@ class Library:
         self.backups.close()
         self._threads.shutdown(wait=True, cancel_futures=True)
         self._file_readers.close()
+        self._blobs.close()
+        self._reading.close()
         self._database.close()
 
     def __enter__(self) -> Library:
@@ -449,7 +476,7 @@ class Library:
             names = self.sessions.find(where.session).knowledge_bases
         ids = None
         if where.documents is not None:
-            ids = tuple(self.documents.find(name).document.id for name in where.documents)
+            ids = self.documents.with_members(where.documents)
         return Scope(LOCAL_PRINCIPAL, names, ids, tuple(attached), read_filters(where.filters or {}))
 
     def receiving(self) -> Receiving:
@@ -466,11 +493,6 @@ def _for_files(password: str, paths: Sequence[str | os.PathLike[str]]) -> str:
     if other is not None:
         raise InvalidValue(what="A password for", value=str(other), reason="it is for files that are named one by one")
     return password
-
-
-def _backups(library: Path, named: str) -> Path:
-    """Where a server keeps backups: the folder that the settings name, else one beside the library."""
-    return Path(named).expanduser().absolute() if named else library.with_name(f"{library.name}-backups")
 
 
 def _program() -> str:

@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from wenyuan.config import Settings
+from wenyuan.parsers.pictures.recognition import Recognition
 from wenyuan.ports import Converter
 from wenyuan.providers.readers.remote_reader import RemoteReader
+
+_PICTURE = "image/png"
+
+
+def reads_pictures(settings: Settings) -> bool:
+    """Whether something makes text of pictures: the recogniser here, unless it is switched off, or a remote reader."""
+    is_recognised = Recognition(settings.reading).is_available
+    return is_recognised or any(reader.converts(_PICTURE) for reader in settings.readers.values())
 
 
 def remote_readers(settings: Settings) -> Callable[[str], Converter | None] | None:

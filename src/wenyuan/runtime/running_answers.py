@@ -1,18 +1,29 @@
 """Answers that are being given in this process, so that whoever lost the connection can take one up again.
 
 Each answer is made in a thread of its own, which nobody has to wait for, and its events are kept for a while. An answer
-that nobody listens to any more is stopped after a short grace.
+that nobody listens to any more is stopped after a short grace. No key has more than its share of those under way, so
+that whoever leaves many behind keeps nobody else from asking.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import copy_context
 from dataclasses import dataclass
 
-from wenyuan.errors import ServerBusy, WenyuanError
+from wenyuan.errors import ServerBusy, TooManyAnswers, WenyuanError
 from wenyuan.flows.conversation.steps import Step
+
+_RETRY_SECONDS = 2
+# Each holds its events, of which the sources alone may be a hundred kilobytes.
+_MOST_KEPT = 512
+# Looking into the documents is computing, and a few that do so at once are all done sooner than many. It may wait for a
+# model as well, so that nobody waits long for a place.
+_LOOKING_AT_ONCE, _LOOKING_SECONDS = 4, 1.0
+_LOOKED = frozenset(("rag.sources", "assistant.delta"))
 
 Making = Callable[[Callable[[], bool]], Iterator[Step]]
 """Begins an answer, which looks now and then whether it is to stop."""
@@ -33,8 +44,16 @@ class RunningAnswer:
     `make` gives its steps, and is told by what to know that it is to stop.
     """
 
-    def __init__(self, owner: str, make: Making, resume_seconds: float, ending: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        owner: str,
+        make: Making,
+        resume_seconds: float,
+        ending: Callable[[], bool],
+        looking: threading.BoundedSemaphore,
+    ) -> None:
         self.owner = owner
+        self._looking = looking
         self._stopping = threading.Event()
         self._resume_seconds = resume_seconds
         self._ending = ending
@@ -85,9 +104,13 @@ class RunningAnswer:
 
     def run(self) -> None:
         """Make the answer; for its thread."""
+        has_place = self._looking.acquire(timeout=_LOOKING_SECONDS)
         try:
             for step in self._made:
                 self._tell(step)
+                if has_place and step.name in _LOOKED:
+                    self._looking.release()
+                    has_place = False
         except WenyuanError as error:
             self._error = error
         except BaseException as error:
@@ -95,6 +118,8 @@ class RunningAnswer:
             self._error = WenyuanError(reason=type(error).__name__)
             raise
         finally:
+            if has_place:
+                self._looking.release()
             with self._changed:
                 self._is_over = True
                 self.ended_at = time.monotonic()
@@ -112,37 +137,57 @@ class RunningAnswer:
 
     def _is_to_stop(self) -> bool:
         """Whether somebody wants it, the process ends, or nobody has listened for so long that nobody will."""
+        if self._stopping.is_set() or self._ending():
+            return True
         with self._changed:
-            is_left = self._left_at is not None and time.monotonic() - self._left_at >= self._resume_seconds
-        return is_left or self._stopping.is_set() or self._ending()
+            if self._left_at is not None and time.monotonic() - self._left_at >= self._resume_seconds:
+                # Who comes back now finds it ended: it may be ending already.
+                self._stopping.set()
+        return self._stopping.is_set()
 
 
 class RunningAnswers:
-    """All that are being given, and those that were given a moment ago. `ending` tells that the process is to end."""
+    """All that are being given, `most` of them, and those that were given a moment ago.
+
+    One key has at most `share` of them, which is above 0 and at most 1; whoever needs no key shares with nobody.
+    `ending` tells that the process is to end.
+    """
 
     def __init__(
-        self, most: int, resume_seconds: float, kept_seconds: float, ending: Callable[[], bool] = lambda: False
+        self,
+        most: int,
+        resume_seconds: float,
+        kept_seconds: float,
+        ending: Callable[[], bool] = lambda: False,
+        share: float = 1.0,
     ) -> None:
         self._most = most
+        self._most_of_a_key = max(1, math.floor(most * share))
         self._ending = ending
         self._resume_seconds = resume_seconds
         self._kept_seconds = kept_seconds
         self._answers: list[tuple[RunningAnswer, threading.Thread]] = []
         self._changing = threading.Lock()
+        self._looking = threading.BoundedSemaphore(_LOOKING_AT_ONCE)
 
     def begin(self, owner: str, make: Making) -> RunningAnswer:
         """Begin an answer whose steps `make` gives.
 
-        Raises `ServerBusy` where too many are being given, and what `make` raises.
+        Raises `TooManyAnswers` where too many are being given to that key, `ServerBusy` where too many are being given
+        at all, and what `make` raises.
         """
-        answer = RunningAnswer(owner, make, self._resume_seconds, self._ending)
-        thread = threading.Thread(target=answer.run, name="answer", daemon=True)
+        answer = RunningAnswer(owner, make, self._resume_seconds, self._ending, self._looking)
+        thread = threading.Thread(target=copy_context().run, args=(answer.run,), name="answer", daemon=True)
         with self._changing:
             self._forget()
-            if sum(one.ended_at is None for one, _ in self._answers) >= self._most:
+            under_way = [one.owner for one, _ in self._answers if one.ended_at is None]
+            if owner and under_way.count(owner) >= self._most_of_a_key:
+                raise TooManyAnswers(most=self._most_of_a_key, retry_after=_RETRY_SECONDS)
+            if len(under_way) >= self._most:
                 raise ServerBusy()
+            # One whose thread cannot be started has no place.
+            thread.start()
             self._answers.append((answer, thread))
-        thread.start()
         return answer
 
     def find(self, owner: str, trace_id: str) -> RunningAnswer | None:
@@ -161,6 +206,15 @@ class RunningAnswers:
         for _, thread in answers:
             thread.join(max(0.0, deadline - time.monotonic()))
 
+    @property
+    def under_way(self) -> int:
+        """How many are being given."""
+        with self._changing:
+            return sum(one.ended_at is None for one, _ in self._answers)
+
     def _forget(self) -> None:
         old = time.monotonic() - self._kept_seconds
+        ended = sorted(one.ended_at for one, _ in self._answers if one.ended_at is not None)
+        if len(ended) > _MOST_KEPT:
+            old = max(old, ended[-_MOST_KEPT - 1])
         self._answers = [(one, thread) for one, thread in self._answers if one.ended_at is None or one.ended_at > old]

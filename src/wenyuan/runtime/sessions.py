@@ -5,7 +5,10 @@ from __future__ import annotations
 import builtins
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from enum import Enum
 from pathlib import Path
+from typing import Literal
 
 from wenyuan.config import Settings
 from wenyuan.errors import AttachmentNotFound, InvalidValue
@@ -23,6 +26,12 @@ from wenyuan.types import ChunkingConfig, KnowledgeBase
 
 _LONGEST_TITLE = 200
 _MOST_LISTED = 1000
+
+
+class Keep(Enum):
+    """In place of a value that may be None itself: what is there stays."""
+
+    AS_IT_IS = "as it is"
 
 
 class Sessions:
@@ -59,20 +68,35 @@ class Sessions:
             return sessions.find(tx, self._principal, session)
 
     def rename(self, session: str, title: str) -> Session:
-        with self._database.write() as tx:
-            sessions.rename(tx, sessions.find(tx, self._principal, session), _checked(title))
-            return sessions.find(tx, self._principal, session)
+        """Raises `SessionNotFound` or `InvalidValue`."""
+        return self.change(session, title=title)
 
     def ask_others(self, session: str, kb: Sequence[str] | None) -> Session:
         """Let a session ask other knowledge bases from now on, all of them with None.
 
         Raises `SessionNotFound` or `KnowledgeBaseNotFound`.
         """
-        names = tuple(kb) if kb is not None else None
+        return self.change(session, kb=kb)
+
+    def change(
+        self,
+        session: str,
+        *,
+        title: str | None = None,
+        kb: Sequence[str] | Literal[Keep.AS_IT_IS] | None = Keep.AS_IT_IS,
+    ) -> Session:
+        """Give a session another title, unless that is None, and other knowledge bases to ask, all of them with None.
+
+        Raises `SessionNotFound`, `InvalidValue` or `KnowledgeBaseNotFound`, and nothing is changed then.
+        """
         with self._database.write() as tx:
-            for name in names or ():
-                knowledge_bases.find(tx, self._principal, name)
-            sessions.ask_others(tx, sessions.find(tx, self._principal, session), names)
+            found = sessions.find(tx, self._principal, session)
+            if title is not None:
+                sessions.rename(tx, found, _checked(title))
+            if kb is not Keep.AS_IT_IS:
+                for name in kb or ():
+                    knowledge_bases.find(tx, self._principal, name)
+                sessions.ask_others(tx, found, tuple(kb) if kb is not None else None)
             return sessions.find(tx, self._principal, session)
 
     def delete(self, session: str) -> None:
@@ -80,13 +104,17 @@ class Sessions:
         with self._database.write() as tx:
             forget(tx, new_id, sessions.find(tx, self._principal, session).id)
 
-    def attach(self, session: str, *paths: str | os.PathLike[str]) -> builtins.list[Received]:
+    def attach(self, session: str, *paths: str | os.PathLike[str], password: str = "") -> builtins.list[Received]:
         """Attach files. Each is stored with its job at once; a file at fault is reported, the rest goes on.
 
-        The same path again replaces what it held. Raises `SessionNotFound` or `StorageError`.
+        The same path again replaces what it held. A `password` opens the files; it is kept with each, to read it
+        again. Raises `SessionNotFound` or `StorageError`.
         """
         files = [Path(path).expanduser().absolute() for path in paths]
-        return builtins.list(receive(self._receiving(), self.own_base(session), files))
+        receiving = self._receiving()
+        if password:
+            receiving = replace(receiving, password=password)
+        return builtins.list(receive(receiving, self.own_base(session), files))
 
     def attach_text(self, session: str, text: str, name: str) -> Received:
         """Attach a text under a name. Raises `SessionNotFound`, `InvalidValue` or `FileTooLarge`."""

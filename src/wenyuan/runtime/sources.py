@@ -28,6 +28,7 @@ from wenyuan.flows.work import Work
 from wenyuan.identifiers import new_id
 from wenyuan.runtime.jobs import Progress
 from wenyuan.runtime.knowledge_bases import KnowledgeBases
+from wenyuan.runtime.remote_readers import reads_pictures
 from wenyuan.store import documents, knowledge_bases, source_files, sources
 from wenyuan.store.database import Database
 from wenyuan.store.sources import Fetched, Source, SourceCounts, SourceState
@@ -355,7 +356,8 @@ class Sources:
         return FetchRules(settings.seconds, allow_private, settings.use_proxies)
 
     def syncing(self) -> Syncing:
-        return Syncing(self._receiving(), self._library, self._library / "sync")
+        pictures = reads_pictures(self._settings)
+        return Syncing(self._receiving(), self._library, self._library / "sync", pictures)
 
     def _is_archived(self, source: Source) -> bool:
         with self._database.read() as tx:

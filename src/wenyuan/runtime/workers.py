@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from wenyuan.config import Settings
-from wenyuan.errors import StorageError
+from wenyuan.errors import StorageError, WenyuanError
 from wenyuan.flows.archive.importing import abandon
 from wenyuan.flows.attach import sweep
 from wenyuan.flows.embed import Embedding, embed
@@ -42,7 +43,7 @@ from wenyuan.runtime.sources import Sources
 from wenyuan.store import journal, migrate
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import LibraryDatabase
-from wenyuan.types import JobKind
+from wenyuan.types import Job, JobKind
 from wenyuan.worker import Perform, Worker, WorkerLimits, WorkerName, worker_name
 
 Result = TypeVar("Result")
@@ -67,6 +68,8 @@ class Workers:
     sources: Sources
     principal: str
     program: str
+    told: Callable[[Sequence[Job], int, Mapping[str, str]], None]
+    """Is told of jobs that ended together: when they began, and the codes of what went wrong, by job."""
     running: list[Worker] = field(default_factory=list)
 
     def drain(self, max_jobs: int | None, watch: Callable[[], None] | None) -> int:
@@ -167,7 +170,7 @@ class Workers:
         )
         receiving = Receiving(self.database, self.blobs, self.settings.limits.file_bytes, new_id)
         rebuilding = Rebuilding(ingesting, embedding)
-        return {
+        performing: dict[JobKind, Perform] = {
             "ingest": lambda works: ingest(ingesting, works),
             "embed": lambda works: embed(embedding, works),
             "publish": _one_by_one(lambda work: publish(self.database, new_id, work)),
@@ -179,6 +182,7 @@ class Workers:
             # Whoever imported is gone; an import cannot be continued by anyone else.
             "import": _one_by_one(lambda work: abandon(self.database, new_id, work)),
         }
+        return {kind: _told(perform, self.told) for kind, perform in performing.items()}
 
     def _purge(self, work: Work) -> None:
         match work.lease.job.subject_kind:
@@ -188,6 +192,26 @@ class Workers:
                 erase(self.database, work)
             case _:
                 purge(self.database, self.blobs, work, self._superseded_ms)
+
+
+def _told(perform: Perform, tell: Callable[[Sequence[Job], int, Mapping[str, str]], None]) -> Perform:
+    """The same, and somebody is told of it."""
+
+    def performed(works: Sequence[Work]) -> Sequence[Failure]:
+        jobs, began = [work.lease.job for work in works], time.time_ns()
+        outcomes: dict[str, str] = {}
+        try:
+            failures = perform(works)
+            outcomes = {work.lease.job.id: error.code for work, error in failures}
+        except Exception as error:
+            code = error.code if isinstance(error, WenyuanError) else type(error).__name__
+            outcomes = dict.fromkeys((job.id for job in jobs), code)
+            raise
+        finally:
+            tell(jobs, began, outcomes)
+        return failures
+
+    return performed
 
 
 def _one_by_one(do: Callable[[Work], object]) -> Perform:

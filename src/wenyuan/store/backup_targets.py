@@ -46,7 +46,9 @@ class BackupTarget(Protocol):
         """Where the databases and settings are to be put."""
         ...
 
-    def put_blob(self, sha256: str, size: int, source: Path) -> Put: ...
+    def put_blob(self, sha256: str, size: int, source: Callable[[str], Path]) -> Put:
+        """Copy the file that `source` has for a SHA-256, if it is not there yet."""
+        ...
 
     def sync(self) -> None:
         """Make what was put safe from a power failure."""
@@ -72,14 +74,14 @@ class FolderTarget:
         self._blobs.forget_incoming(0)
         self.folder.mkdir(parents=True)
 
-    def put_blob(self, sha256: str, size: int, source: Path) -> Put:
+    def put_blob(self, sha256: str, size: int, source: Callable[[str], Path]) -> Put:
         place = self._blobs.path(sha256)
         with contextlib.suppress(FileNotFoundError):
             if place.stat().st_size == size:
                 return "held"
         part = self._root / BLOBS / "incoming" / sha256
         try:
-            digest = _copied(source, part)
+            digest = _copied(source(sha256), part)
         except FileNotFoundError:
             return "vanished"
         if digest != sha256:
@@ -127,7 +129,7 @@ class FolderTarget:
             if _digest(place, watch) == sha256:
                 continue
             place.unlink()
-            self.put_blob(sha256, -1, source(sha256))
+            self.put_blob(sha256, -1, source)
             if not place.exists() or _digest(place, watch) != sha256:
                 raise BackupUnreadable(path=place, reason="its bytes are others")
         self.sync()
@@ -158,11 +160,11 @@ class ArchiveTarget:
         self._writer = ArchiveWriter(self._file, self._header["created_at"])
         self._writer.add(HEADER, json.dumps(self._header, ensure_ascii=False, indent=1).encode())
 
-    def put_blob(self, sha256: str, size: int, source: Path) -> Put:  # noqa: ARG002
+    def put_blob(self, sha256: str, size: int, source: Callable[[str], Path]) -> Put:  # noqa: ARG002
         if bytes.fromhex(sha256) in self._held:
             return "held"
         try:
-            if not self._writer.add_file(f"{BLOBS}/{sha256[:2]}/{sha256[2:]}", source, sha256):
+            if not self._writer.add_file(f"{BLOBS}/{sha256[:2]}/{sha256[2:]}", source(sha256), sha256):
                 return "damaged"
         except FileNotFoundError:
             return "vanished"

@@ -42,11 +42,44 @@ class BlobDirectory:
         self._root = root
         self._incoming = root / "incoming"
 
+    def close(self) -> None:
+        """Let go of what this process has open for them."""
+
     def create(self) -> None:
         self._incoming.mkdir(parents=True, exist_ok=True)
 
     def path(self, sha256: str) -> Path:
+        """A file with these bytes; there is none at it where they are gone."""
+        return self._place(sha256)
+
+    def _place(self, sha256: str) -> Path:
         return self._root / sha256[:2] / sha256[2:]
+
+    def size(self, sha256: str) -> int | None:
+        """How many bytes are stored under a name; None where there are none."""
+        try:
+            return self._place(sha256).stat().st_size
+        except OSError:
+            return None
+
+    def digest(self, sha256: str) -> str | None:
+        """The SHA-256 of the bytes that are stored under a name, read now; None where there are none."""
+        try:
+            with self._place(sha256).open("rb") as file:
+                return hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError:
+            return None
+
+    def age(self, sha256: str) -> float:
+        """Seconds since these bytes were stored; zero where they are gone."""
+        try:
+            return time.time() - self._place(sha256).stat().st_mtime
+        except OSError:
+            return 0.0
+
+    def named(self, sha256: str, size: int) -> StagedBlob:
+        """Bytes that are stored already, for whoever takes staged ones; nothing is left to be done with them."""
+        return StagedBlob(sha256, size, self._place(sha256))
 
     def stage(self, source: Path, limit: int) -> StagedBlob:
         """Copy a file into the library, at most `limit` bytes of it; not yet safe from a power failure.
@@ -73,20 +106,16 @@ class BlobDirectory:
         folders: set[Path] = set()
         try:
             for blob in blobs:
-                place = self.path(blob.sha256)
+                place = self._place(blob.sha256)
                 if place.parent not in folders and not place.parent.exists():
                     place.parent.mkdir(exist_ok=True)
                     made = True
                 folders.add(place.parent)
                 os.replace(blob.path, place)
         except OSError as error:
-            raise _library_error(error, self._root) from error
+            raise library_error(error, self._root) from error
         self._sync_all([*folders, *([self._root] if made else [])])
-        now = tx.now
-        tx.run_many(
-            "INSERT INTO blobs (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
-            [{"sha256": blob.sha256, "size": blob.size, "now": now} for blob in blobs],
-        )
+        name_blobs(tx, blobs)
 
     def _sync_all(self, paths: Sequence[Path]) -> None:
         try:
@@ -98,7 +127,7 @@ class BlobDirectory:
                 for done in [threads.submit(_sync, path) for path in paths]:
                     done.result()
         except OSError as error:
-            raise _library_error(error, self._root) from error
+            raise library_error(error, self._root) from error
 
     def discard(self, blob: StagedBlob) -> None:
         blob.path.unlink(missing_ok=True)
@@ -112,8 +141,19 @@ class BlobDirectory:
             {"sha256": sha256},
         )
         if gone:
-            self.path(sha256).unlink(missing_ok=True)
+            self.forget(tx, sha256)
         return bool(gone)
+
+    def forget(self, tx: Writing, sha256: str) -> None:  # noqa: ARG002
+        """Delete bytes, which no row may name."""
+        self._place(sha256).unlink(missing_ok=True)
+
+    def set_aside(self, tx: Writing, sha256: str) -> None:  # noqa: ARG002
+        """Put bytes that are not what their name says where a person may look at them, and nothing else does."""
+        if self._place(sha256).exists():
+            aside = self._root.parent / "damaged"
+            aside.mkdir(exist_ok=True)
+            os.replace(self._place(sha256), aside / sha256)
 
     def stored(self) -> Iterator[str]:
         """The SHA-256 of every file that lies here, whether the database names it or not."""
@@ -132,7 +172,7 @@ class BlobDirectory:
             return 0
         forgotten = 0
         for sha256 in unnamed(tx, [folder + file.name for file in files]):
-            forgotten += _forget_old(self.path(sha256), older_than_seconds)
+            forgotten += _forget_old(self._place(sha256), older_than_seconds)
         return forgotten
 
     def incoming(self) -> Iterator[Path]:
@@ -170,7 +210,7 @@ class BlobWriter:
         try:
             handle, temporary = tempfile.mkstemp(dir=incoming)
         except OSError as error:
-            raise _library_error(error, root) from error
+            raise library_error(error, root) from error
         self._path = Path(temporary)
         self._file = os.fdopen(handle, "wb")
 
@@ -183,14 +223,14 @@ class BlobWriter:
         try:
             self._file.write(piece)
         except OSError as error:
-            raise _library_error(error, self._root) from error
+            raise library_error(error, self._root) from error
 
     def finish(self) -> StagedBlob:
         """Raises `DiskFull` or `LibraryReadOnly`."""
         try:
             self._file.close()
         except OSError as error:
-            raise _library_error(error, self._root) from error
+            raise library_error(error, self._root) from error
         return StagedBlob(self._digest.hexdigest(), self._size, self._path)
 
     def discard(self) -> None:
@@ -198,6 +238,15 @@ class BlobWriter:
         with suppress(OSError):
             self._file.close()
         self._path.unlink(missing_ok=True)
+
+
+def name_blobs(tx: Writing, blobs: Sequence[StagedBlob]) -> None:
+    """Name bytes in the database that are stored."""
+    now = tx.now
+    tx.run_many(
+        "INSERT INTO blobs (sha256, size, created_at) VALUES (:sha256, :size, :now) ON CONFLICT DO NOTHING",
+        [{"sha256": blob.sha256, "size": blob.size, "now": now} for blob in blobs],
+    )
 
 
 def unnamed(tx: Reading, sha256s: Sequence[str]) -> list[str]:
@@ -243,7 +292,8 @@ def _sync(path: Path) -> None:
         os.close(descriptor)
 
 
-def _library_error(error: OSError, root: Path) -> WenyuanError:
+def library_error(error: OSError, root: Path) -> WenyuanError:
+    """What an error of a file in a library's folder means."""
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return DiskFull(path=root)
     return LibraryReadOnly(path=root, reason=error.strerror or str(error))

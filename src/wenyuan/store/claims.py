@@ -110,7 +110,7 @@ def _begin(tx: Writing, job_id: str, worker: str, lease_ms: int) -> Lease:
         {"id": job_id, "worker": worker, "now": tx.now, "until": tx.now + lease_ms, "change": next_change(tx)},
     )
     job = job_from(rows[0])
-    return Lease(job, worker, job.fence)
+    return Lease(job, worker, job.fence, tx.continuity)
 
 
 def _has_to_be_woken(tx: Reading) -> bool:

@@ -35,6 +35,15 @@ class Reading(Protocol):
     @property
     def lexical(self) -> LexicalIndex: ...
 
+    @property
+    def continuity(self) -> int:
+        """A number that was not there before where commits that were not durable may have been undone.
+
+        That is so where a server that holds the database may have ended meanwhile, and this process has not:
+        what it remembers may never have happened.
+        """
+        ...
+
     def all(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> list[Row]: ...
 
     def first(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> Row | None: ...
@@ -116,6 +125,14 @@ class LibraryDatabase(Database, Protocol):
 
     def indexed_tokens(self, number: int) -> Iterator[tuple[int, str, str]]:
         """Every token in a lexical index, as often as it stands there, as (chunk key, field, token)."""
+        ...
+
+    def copy_to(self, target: Path, watch: Callable[[int, int], None] | None = None) -> None:
+        """Write one moment of it to a new SQLite file, whole and safe from a power failure, while others write.
+
+        `watch` is told how much is done, and of how much. Raises `DiskFull` or `LibraryReadOnly` for the copy, and
+        what reading raises.
+        """
         ...
 
     def set_aside(self) -> Path:

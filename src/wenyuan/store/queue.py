@@ -80,9 +80,10 @@ def enqueue(
 def hold(tx: Writing, lease: Lease, lease_ms: int) -> None:
     """Renew the lease, or raise `LeaseLost` or `JobCancelled`: the first statement of a worker's write."""
     row = tx.first(
-        "UPDATE jobs SET lease_until = :until WHERE id = :id AND fence = :fence AND state = 'running' "
-        "RETURNING cancel_requested",
-        {"id": lease.job.id, "fence": lease.fence, "until": tx.now + lease_ms},
+        "UPDATE jobs SET lease_until = :until WHERE id = :id AND fence = :fence AND worker = :worker "
+        "AND state = 'running' RETURNING cancel_requested",
+        # A server that crashed may have given the same fence again.
+        {"id": lease.job.id, "fence": lease.fence, "worker": lease.worker, "until": tx.now + lease_ms},
     )
     if row is None:
         raise LeaseLost(job=lease.job.id)
@@ -132,10 +133,11 @@ def wait(tx: Writing, lease: Lease, problem: Problem, delay_ms: int, gate: str |
         "UPDATE jobs SET state = 'waiting', worker = '', lease_until = 0, attempts = attempts - 1, "
         "run_after = CASE WHEN cancel_requested = 1 THEN CAST(:now AS BIGINT) ELSE :after END, problem = :problem, "
         "gate = coalesce(:gate, gate), change_number = :change, changed_at = :now "
-        "WHERE id = :id AND fence = :fence AND state = 'running'",
+        "WHERE id = :id AND fence = :fence AND worker = :worker AND state = 'running'",
         {
             "id": lease.job.id,
             "fence": lease.fence,
+            "worker": lease.worker,
             "now": tx.now,
             "after": tx.now + delay_ms,
             "problem": to_json(problem),
@@ -338,6 +340,12 @@ def of_subject(tx: Reading, subject_kind: str, subject_id: str) -> list[Job]:
         {"kind": subject_kind, "id": subject_id},
     )
     return [job_from(row) for row in rows]
+
+
+def is_worked(tx: Reading) -> bool:
+    """Whether somebody holds a lease that has not run out: of all owners' jobs, as workers take any."""
+    row = tx.first("SELECT 1 FROM jobs WHERE state = 'running' AND lease_until > :now LIMIT 1", {"now": tx.now})
+    return row is not None
 
 
 def counts(tx: Reading) -> dict[tuple[str, str], int]:

@@ -56,7 +56,7 @@ class ScopeCache:
         is_kept: Callable[[Value], bool],
     ) -> Value:
         now = knowledge_bases.change_number(tx, knowledge_base_id)
-        key = (knowledge_base_id, key)
+        key = (knowledge_base_id, tx.continuity, key)
         with self._changing:
             known = self._known.get(key)
             if known is not None and known[0] == now:

@@ -12,6 +12,8 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 
 import apsw
@@ -26,8 +28,10 @@ from wenyuan.errors import (
 )
 from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
 from wenyuan.store.fts5 import Fts5Index
+from wenyuan.types import Posting
 
 _PAGE_CACHE_KIB = 65_536
+_MOST_IDLE_READERS = 8
 _MAPPED_BYTES = 128 << 20
 _CHECKPOINT_PAGES = 4000
 _STATEMENTS_KEPT = 200
@@ -55,6 +59,11 @@ class SqliteTransaction:
     def lexical(self) -> LexicalIndex:
         return self._lexical
 
+    @property
+    def continuity(self) -> int:
+        """Always the same: what undoes commits here ends this process as well."""
+        return 0
+
     def all(self, sql: str, parameters: Parameters = NO_PARAMETERS) -> list[Row]:
         return list(self._cursor.execute(sql, parameters))
 
@@ -70,6 +79,10 @@ class SqliteTransaction:
 
     def run_many(self, sql: str, rows: Iterable[Parameters]) -> None:
         self._cursor.executemany(sql, rows)
+
+    def stream(self, sql: str) -> Iterator[Row]:
+        """The rows of a statement as they are read; for more than memory holds."""
+        return iter(self._connection.cursor().execute(sql))
 
     def tables(self) -> set[str]:
         return {str(row[0]) for row in self.all("SELECT name FROM sqlite_schema WHERE type = 'table'")}
@@ -126,7 +139,8 @@ class SqliteDatabase:
                 yield SqliteTransaction(connection, self._lexical)
             finally:
                 _end(connection, "ROLLBACK")
-                if self._closed:
+                if self._closed or len(self._idle_readers) >= _MOST_IDLE_READERS:
+                    # Each keeps pages of its own; those of a moment with many readers are not kept for good.
                     connection.close()
                 else:
                     self._idle_readers.append(connection)
@@ -238,6 +252,22 @@ class SqliteDatabase:
             finally:
                 connection.close()
 
+    def indexed_postings(self, number: int) -> Iterator[tuple[int, Posting]]:
+        """Every chunk of a lexical index with its tokens, those of one field in no order. They are sorted on disk."""
+        with self._translated():
+            connection = self._connect(writable=False)
+            try:
+                connection.execute("PRAGMA query_only = OFF; PRAGMA temp_store = FILE")
+                connection.execute(
+                    f"CREATE VIRTUAL TABLE temp.tokens USING fts5vocab(main, lexical_{int(number)}, instance)"
+                )
+                indexed = f"SELECT id, NULL, NULL FROM lexical_{int(number)}_docsize"
+                rows = connection.execute(f"SELECT doc, col, term FROM temp.tokens UNION ALL {indexed} ORDER BY 1")
+                for key, of_chunk in groupby(rows, key=itemgetter(0)):
+                    yield int(key), _posting(of_chunk)
+            finally:
+                connection.close()
+
     def orphans(self) -> list[tuple[str, str, int]]:
         """Rows whose owner is gone although a foreign key names it, as (table, owner's table, how many)."""
         with self.read() as tx:
@@ -277,6 +307,20 @@ class SqliteDatabase:
 
     def exists(self) -> bool:
         return self._path.exists()
+
+    def leave_one_file(self) -> None:
+        """Put what lies in the write-ahead log into the file, safe from a power failure; then nothing is beside it.
+
+        Raises `DiskFull` or what writing raises.
+        """
+        with self._writing, self._translated():
+            while self._idle_readers:
+                self._idle_readers.pop().close()
+            if self._writer is None:
+                self._writer = self._connect(writable=True)
+            self._writer.execute("PRAGMA synchronous = FULL; PRAGMA journal_mode = DELETE")
+            self._writer.close()
+            self._writer = None
 
     def close(self) -> None:
         if self._traces is not None:
@@ -366,6 +410,16 @@ def _copy_pages(source: apsw.Connection, target: Path, watch: Callable[[int, int
 
 def _unwatched(done: int, total: int) -> None:
     pass
+
+
+def _posting(rows: Iterable[Row]) -> Posting:
+    """One chunk's tokens as (key, field, token); whatever the chunk holds, a row without a field is among them."""
+    fields: dict[str, list[str]] = {"name": [], "heading": [], "body": [], "alias": []}
+    for _, field, token in rows:
+        if field is not None:
+            fields[field].append(token)
+    name, heading, body, alias = (" ".join(tokens) for tokens in fields.values())
+    return Posting(name, heading, body, alias)
 
 
 def _end(connection: apsw.Connection, how: str) -> None:

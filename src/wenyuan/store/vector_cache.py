@@ -77,6 +77,7 @@ class VectorCache:
         self._loaded: dict[str, _Loaded] = {}
         self._answering: dict[str, str] = {}
         self._refreshing = threading.Lock()
+        self._continuities: set[int] = set()
 
     def search(
         self,
@@ -111,6 +112,11 @@ class VectorCache:
 
     def _fresh(self, tx: Reading, generation: IndexGeneration) -> _Loaded:
         now = knowledge_bases.change_number(tx, generation.knowledge_base_id)
+        if tx.continuity not in self._continuities:
+            with self._refreshing:
+                # The latest changes may have been undone, and others been given their numbers.
+                self._loaded.clear()
+                self._continuities.add(tx.continuity)
         loaded = self._loaded.get(generation.id)
         if loaded is not None and loaded.change_number >= now:
             return loaded

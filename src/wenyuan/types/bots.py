@@ -12,7 +12,7 @@ BotPlatform = Literal["wecom", "feishu", "dingtalk"]
 
 _REFERENCES = ("token", "aes_key", "app_secret")
 _NEEDED: Mapping[BotPlatform, tuple[str, ...]] = {
-    "wecom": ("token", "aes_key"),
+    "wecom": (),
     "feishu": ("app_id", "app_secret", "token"),
     "dingtalk": ("app_secret",),
 }
@@ -35,14 +35,20 @@ class BotSettings:
     aes_key: str = ""
     """With which messages are encrypted: the EncodingAESKey of WeCom, the Encrypt Key of Feishu."""
     app_id: str = ""
+    """Of Feishu; of WeCom the id of a robot that connects itself."""
     app_secret: str = ""
-    """With which a bot of Feishu answers, and deliveries of DingTalk are signed."""
+    """With which a bot of Feishu answers, one of WeCom connects itself, and deliveries of DingTalk are signed."""
     receive_id: str = ""
     """Whom messages of WeCom name as their receiver; empty for its smart robots."""
     base_url: str = ""
     """Where the platform answers, if not at its usual address."""
     welcome: str = ""
     """What it says to whoever opens a conversation with it."""
+
+    @property
+    def connects_itself(self) -> bool:
+        """Whether it holds a connection to its platform, instead of being delivered to."""
+        return self.platform == "wecom" and bool(self.app_id)
 
     def __post_init__(self) -> None:
         if not isinstance(self.knowledge_bases, list | tuple) or not all(
@@ -62,6 +68,8 @@ class BotSettings:
                 raise ValueError(
                     f"{name} must be a reference, env:NAME, file:PATH or keyring:SERVICE/NAME, never the key itself"
                 )
+        if self.platform == "wecom" and bool(self.token and self.aes_key) == bool(self.app_id and self.app_secret):
+            raise ValueError("either token and aes_key, or app_id and app_secret are needed for wecom")
         for name in _NEEDED[self.platform]:
             if not getattr(self, name):
                 raise ValueError(f"{name} is needed for {self.platform}")

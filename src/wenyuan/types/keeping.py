@@ -237,3 +237,5 @@ class Lease:
     job: Job
     worker: str
     fence: int
+    continuity: int = 0
+    """The database's when it was given: see `Writing.continuity` in `wenyuan.store.database`."""

@@ -244,7 +244,7 @@ def test_dingtalk_is_answered_where_it_wants_to_be(server: Server, dingtalk_inte
         ('platform = "irc"\nknowledge_bases = ["default"]', "platform must be one of"),
         ('platform = "wecom"\nknowledge_bases = []\ntoken = "env:A"\naes_key = "env:B"', "at least one"),
         ('platform = "wecom"\nknowledge_bases = "default"', "a list of names"),
-        ('platform = "wecom"\nknowledge_bases = ["default"]\ntoken = "env:A"', "aes_key is needed"),
+        ('platform = "wecom"\nknowledge_bases = ["default"]\ntoken = "env:A"', "token and aes_key, or"),
         ('platform = "wecom"\nknowledge_bases = ["default"]\ntoken = "hush"', "never the key itself"),
         ('platform = "wecom"\nknowledge_bases = ["default"]\ncolour = "red"', "no such setting"),
     ],

@@ -171,6 +171,16 @@ def test_an_answer_is_judged_exported_and_made_a_case(server: Server, session: s
     assert len(server.client.get(f"/sessions/{session}/export?format=json").json()["turns"]) == 2
     changed = server.client.patch(f"/sessions/{session}", json={"knowledge_bases": ["default"]}).json()
     assert (changed["title"], changed["knowledge_bases"]) == (QUESTION, ["default"])
+    # What is absent stays, and null is every knowledge base again.
+    titled = server.client.patch(f"/sessions/{session}", json={"title": "屏幕"}).json()
+    assert (titled["title"], titled["knowledge_bases"]) == ("屏幕", ["default"])
+    everywhere = server.client.patch(f"/sessions/{session}", json={"knowledge_bases": None}).json()
+    assert (everywhere["title"], everywhere["knowledge_bases"]) == ("屏幕", None)
+    # Nothing is changed where something cannot be.
+    refused = server.client.patch(f"/sessions/{session}", json={"title": "x", "knowledge_bases": ["none"]})
+    assert refused.json()["code"] == "kb-not-found"
+    assert server.client.patch(f"/sessions/{session}", json={"title": "a\nb", "knowledge_bases": []}).status_code == 422
+    assert server.client.get(f"/sessions/{session}").json() == everywhere
 
 
 @pytest.mark.parametrize(

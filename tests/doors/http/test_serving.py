@@ -21,7 +21,7 @@ import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.waiting import until
 
-_ROUNDS, _ADDED_A_ROUND = 2, 12
+_ROUNDS, _ADDED_A_ROUND = 1, 12
 PROGRAM = (sys.executable, "-m", "wenyuan.doors.cli")
 
 
@@ -36,10 +36,11 @@ def run(*arguments: str | Path, **more: str) -> subprocess.CompletedProcess[str]
 
 
 class Process:
-    """`wenyuan serve` on a free port, ready to answer."""
+    """`wenyuan serve`, on a free port if none is named, ready to answer."""
 
     def __init__(self, library: Path, *arguments: str, **more: str) -> None:
-        command = [*PROGRAM, "--library", str(library), "serve", "--port", "0", "--json", *arguments]
+        any_port = () if "--port" in arguments else ("--port", "0")
+        command = [*PROGRAM, "--library", str(library), "serve", *any_port, "--json", *arguments]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(**more)
         )

@@ -87,8 +87,8 @@ def test_documents_are_resources(server: Server) -> None:
 
 
 WRONG: list[tuple[str, dict[str, Any], str]] = [
-    ("knowledge_base_search", {}, "request-invalid"),
-    ("knowledge_base_search", {"question": "?", "topk": 3}, "request-invalid"),
+    ("knowledge_base_search", {}, "tool-arguments-invalid"),
+    ("knowledge_base_search", {"question": "?", "topk": 3}, "tool-arguments-invalid"),
     ("knowledge_base_search", {"question": " "}, "empty-question"),
     ("knowledge_base_search", {"question": "?", "knowledge_bases": ["nowhere"]}, "kb-not-found"),
     ("read_document", {"document": "doc_nowhere"}, "document-not-found"),
@@ -105,6 +105,8 @@ def test_what_is_wrong_is_told_to_whoever_called(server: Server) -> None:
     for result, (_, _, code) in zip(over_http(server.url, use), WRONG, strict=True):
         assert result.is_error
         assert result.content[0].text.startswith(f"error[{code}]: ")
+        # No description of another door is what whoever calls a tool has before them.
+        assert "openapi" not in result.content[0].text
 
 
 def test_a_key_may_do_here_what_it_may_do_elsewhere(tmp_path: Path) -> None:

@@ -422,12 +422,15 @@ export interface components {
         };
         /**
          * ChangedSession
-         * @description What is absent or null stays as it is.
+         * @description What is absent stays as it is, and so does a title that is null.
          */
         ChangedSession: {
             /** Title */
             title?: string | null;
-            /** Knowledge Bases */
+            /**
+             * Knowledge Bases
+             * @description Names or ids; null for all that are granted.
+             */
             knowledge_bases?: string[] | null;
         };
         /** Chat */
@@ -1300,10 +1303,15 @@ export interface components {
              */
             progressed_at: number;
         };
-        /** JobList */
+        /**
+         * JobList
+         * @description `working` tells whether a worker is doing something now, also of what the caller does not see.
+         */
         JobList: {
             /** Jobs */
             jobs: components["schemas"]["Job"][];
+            /** Working */
+            working: boolean;
         };
         /**
          * Judged

@@ -12,6 +12,8 @@ from wenyuan.doors.bots.port import Delivery as Delivery
 from wenyuan.doors.bots.port import Platform
 from wenyuan.doors.bots.port import Reply as Reply
 from wenyuan.doors.bots.wecom import WeCom
+from wenyuan.doors.bots.wecom_connection import WeComConnection, WeComFrames
+from wenyuan.errors import BotNotFound
 from wenyuan.runtime.bots import BotKeys, BotPlatform, BotSettings, bot_keys, bot_settings
 from wenyuan.runtime.library import Library
 from wenyuan.types import Problem
@@ -42,6 +44,19 @@ class Bots:
         with self._making:
             if name not in self._made:
                 settings = bot_settings(self._library, name)
+                if settings.connects_itself:
+                    # Nobody is delivered to what is not signed.
+                    raise BotNotFound(bot=name)
                 platform = _PLATFORMS[settings.platform](settings, bot_keys(settings))
                 self._made[name] = Bot(self._library, settings, platform, self._worded, self._is_stopping)
             return self._made[name]
+
+    def connections(self) -> list[WeComConnection]:
+        """Those that connect themselves. Raises `KeyMissing` or `ConfigurationInvalid`."""
+        made: list[WeComConnection] = []
+        for settings in self._library.settings.bots.values():
+            if settings.connects_itself:
+                bot = Bot(self._library, settings, WeComFrames(settings), self._worded, self._is_stopping)
+                secret = bot_keys(settings).app_secret
+                made.append(WeComConnection(settings, secret, bot, self._is_stopping))
+        return made

@@ -41,14 +41,7 @@ class WeCom:
             return Handshake(Reply(self._opened(delivery, echo), "text/plain"))
         envelope = read_json(self._bot, delivery.body)
         message = read_json(self._bot, self._opened(delivery, member(envelope, "encrypt")))
-        match message.get("msgtype"):
-            case "stream":
-                return Refreshed(member(message, "stream", "id"))
-            case "event":
-                is_entering = member(message, "event", "eventtype") == "enter_chat"
-                return Entered() if is_entering else Ignored()
-            case _:
-                return self._asked(message)
+        return heard_message(self._bot, message)
 
     def _opened(self, delivery: Delivery, encrypted: str) -> bytes:
         query = delivery.query
@@ -61,20 +54,11 @@ class WeCom:
         except ValueError as error:
             raise BotDeliveryRefused(bot=self._bot, reason=f"it cannot be decrypted: {error}") from error
 
-    def _asked(self, message: Mapping[str, Any]) -> Asked:
-        person = member(message, "from", "userid")
-        conversation = member(message, "chatid") or person
-        msgid = member(message, "msgid")
-        if not msgid:
-            raise BotDeliveryRefused(bot=self._bot, reason="its message has no id")
-        return Asked(msgid, conversation, person, without_mention(_said(message)))
-
     def accepted(self) -> Reply:
         return Reply(b"")
 
     def shown(self, stream: str, text: str, *, is_whole: bool) -> Reply:
-        content = text.encode()[:_LONGEST_CONTENT].decode(errors="ignore")
-        return self._sealed({"msgtype": "stream", "stream": {"id": stream, "finish": is_whole, "content": content}})
+        return self._sealed(stream_message(stream, text, is_whole=is_whole))
 
     def said(self, text: str) -> Reply:
         return self._sealed({"msgtype": "text", "text": {"content": text}})
@@ -85,6 +69,33 @@ class WeCom:
         signature = self._crypto.signature(timestamp, nonce, encrypted)
         envelope = {"encrypt": encrypted, "msgsignature": signature, "timestamp": int(timestamp), "nonce": nonce}
         return Reply(json.dumps(envelope).encode())
+
+
+def heard_message(bot: str, message: Mapping[str, Any]) -> Heard:
+    """What a message says, however it came. Raises `BotDeliveryRefused`."""
+    match message.get("msgtype"):
+        case "stream":
+            return Refreshed(member(message, "stream", "id"))
+        case "event":
+            is_entering = member(message, "event", "eventtype") == "enter_chat"
+            return Entered() if is_entering else Ignored()
+        case _:
+            return _asked(bot, message)
+
+
+def _asked(bot: str, message: Mapping[str, Any]) -> Asked:
+    person = member(message, "from", "userid")
+    conversation = member(message, "chatid") or person
+    msgid = member(message, "msgid")
+    if not msgid:
+        raise BotDeliveryRefused(bot=bot, reason="its message has no id")
+    return Asked(msgid, conversation, person, without_mention(_said(message)))
+
+
+def stream_message(stream: str, text: str, *, is_whole: bool) -> dict[str, Any]:
+    """So much of an answer, as far as it fits."""
+    content = text.encode()[:_LONGEST_CONTENT].decode(errors="ignore")
+    return {"msgtype": "stream", "stream": {"id": stream, "finish": is_whole, "content": content}}
 
 
 def _said(message: Mapping[str, Any]) -> str:

@@ -221,7 +221,7 @@ def degradation(session: Session, name: str) -> str:
     if partial := re.fullmatch(r"vector-partial: (\d+) of (\d+) documents", name):
         return session.say("degraded.vector-partial", seen=int(partial[1]), total=int(partial[2]))
     stage, _, reason = name.partition(": ")
-    if stage in ("embed", "answer", "rerank"):
+    if stage in ("embed", "answer", "rerank", "replica"):
         return session.say(f"degraded.{stage}", reason=reason)
     return name
 

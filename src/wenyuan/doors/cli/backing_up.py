@@ -38,8 +38,11 @@ def backup(target: Path, /, *, quick: bool = False, session: Given) -> int:
     return StorageError.exit_code if made.missing or made.findings else OK
 
 
-def restore(backup: Path, /, *, to: Path, session: Given) -> int:
+def restore(backup: Path, /, *, to: str, session: Given) -> int:
     """Make a library of a backup: `wenyuan restore library.tar --to ~/library`.
+
+    A backup of a library in PostgreSQL may become one in a folder, and the other way round: `--to postgresql://…`
+    names an empty database, and `$WENYUAN_BLOBS` where its files are to be.
 
     Keys of models are not in it, only where they are kept: `wenyuan doctor` says whether they are there.
 
@@ -48,10 +51,10 @@ def restore(backup: Path, /, *, to: Path, session: Given) -> int:
     backup
         The folder or file that `wenyuan backup` wrote.
     to
-        Folder for the library, new or empty.
+        Folder for the library, new or empty, or the address of an empty PostgreSQL database.
     """
     with Copies(session) as copies:
-        made: Restored = import_module(_BACKUPS).restore(backup, to, watch=copies)
+        made: Restored = import_module(_BACKUPS).restore(backup, to, blobs=session.blobs, watch=copies)
     session.show(made, lambda: _show_restored(session, made))
     return OK
 
@@ -78,5 +81,6 @@ def _show_backup(session: Session, made: BackupReport) -> None:
 def _show_restored(session: Session, made: Restored) -> None:
     say = session.say
     told = say("restore.made", documents=made.documents, files=made.files)
-    session.out.line(told, (str(made.path), "bold"), whole=True)
-    session.out.line(say("next"), f"wenyuan --library {quote(str(made.path))} doctor", whole=True)
+    place = made.address or str(made.path)
+    session.out.line(told, (place, "bold"), whole=True)
+    session.out.line(say("next"), f"wenyuan --library {quote(place)} doctor", whole=True)

@@ -166,7 +166,7 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     ),
     "unsupported-type": (
         "{name} 看来是 {media_type}，Wenyuan 还不能读取。",
-        "另存或导出为文本、Markdown、HTML、CSV 或 JSON 再添加。",
+        "另存或导出为 .docx、.xlsx、.pptx、PDF、HTML、Markdown、文本或 CSV 再添加。",
     ),
     "file-binary": ("{name} 是二进制数据，不是文本。", "如果是文档，请导出为文本；如果不是，用 `--exclude` 排除。"),
     "file-malformed": ("{name} 不是有效的 {format}：{reason}。", "用生成它的程序打开并重新保存。"),
@@ -181,6 +181,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "password-wrong": (
         "为 {name} 给出的密码打不开它。",
         "密码区分大小写。用 `wenyuan docs retry {name} --password-file 文件` 再试。",
+    ),
+    "lock-not-opened": (
+        "{name} 是 {format}，它的加密方式 Wenyuan 打不开，有密码也不行。",
+        "在原来的程序中打开，另存为不带密码的文件（.docx、.xlsx、.pptx 可以带密码），再添加。",
     ),
     "format-too-old": (
         "{name} 是 {format}，比 Wenyuan 能读取的格式更旧。",
@@ -261,6 +265,10 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
         "停止所有使用它的程序并从备份恢复；`wenyuan check` 说明详情。",
     ),
     "database-unreachable": ("无法连接数据库 {path}：{reason}。", "启动它或等它恢复；恢复后工作自动继续。"),
+    "files-unreachable": (
+        "无法访问资料库在 {path} 的文件：{reason}。",
+        "检查地址和环境变量中的密钥，或等待存储恢复；恢复后工作自动继续。",
+    ),
     "database-refused": (
         "数据库 {path} 拒绝了这个操作：{reason}。",
         "检查地址、用户名和密码，以及该用户在这个数据库中的权限。",
@@ -330,6 +338,14 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "backup-busy": ("另一个程序正在写入 {path}。", "等它完成，或另选一个位置。"),
     # --- Over HTTP ---
     "request-invalid": ("请求不合要求（{where}）：{reason}。", "`/api/v1/openapi.json` 说明每个请求的内容。"),
+    "nothing-works": (
+        "{document} 已被接收，但 {seconds} 秒内没有任何进程处理它或其他任务。",
+        "请为那个资料库启动 `wenyuan worker`，或启动不带 --no-work 的 `wenyuan serve`；不必重新发送。",
+    ),
+    "tool-arguments-invalid": (
+        "{tool} 的参数不合要求（{where}）：{reason}。",
+        "`tools/list` 里 {tool} 的 `inputSchema` 说明它接受什么。",
+    ),
     "route-not-found": ("{path} 没有内容。", "`/api/v1/openapi.json` 列出所有路径。"),
     "model-not-found": (
         "没有名为 {model!r} 的模型。",
@@ -370,8 +386,12 @@ TRANSLATIONS: Mapping[str, tuple[str, str]] = {
     "repeat-too-early": ("使用 Idempotency-Key {key!r} 的第一个请求仍在处理。", "请稍后再问。"),
     "range-invalid": ("范围 {range!r} 不在文件之内，文件有 {size} 字节。", "请只要求存在的字节，或不带 Range。"),
     "too-many-requests": (
-        "这个密钥发出的请求过多。",
+        "这个密钥（或没有密钥的这个地址）发出的请求过多。",
         "请等 {retry_after} 秒；wenyuan.toml 的 `server.requests_per_minute` 设定上限。",
+    ),
+    "too-many-answers": (
+        "这个密钥正在得到 {most} 个回答，这已是它同时可有的上限。",
+        "请等其中一个结束，或停止一个；wenyuan.toml 的 `answer.running` 和 `answer.key_share` 设定上限。",
     ),
     "address-taken": ("另一个程序正在监听 {address}。", "停止它，或换一个端口：`wenyuan serve --port 端口号`。"),
     "address-unusable": ("无法监听 {address}：{reason}。", "请使用本机的地址，例如 127.0.0.1，以及 1023 以上的端口。"),

@@ -150,6 +150,10 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
         "Not reranked, in the order of the search (rerank: {reason}).",
         "没有重排，按检索的顺序（rerank: {reason}）。",
     ),
+    "degraded.replica": (
+        "Searched in the database itself, without its replica (replica: {reason}).",
+        "没有使用只读副本，直接检索了主数据库（replica: {reason}）。",
+    ),
     "degraded.answer": (
         "Answered with sentences of the documents, without the help of a model (answer: {reason}).",
         "没有用上模型，回答是文档中的句子（answer: {reason}）。",
@@ -374,6 +378,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     # --- Sessions ---
     "sessions.created": ("Session {session} has begun.", "会话 {session} 已建立。"),
     "sessions.none": ("There is no session yet.", "还没有会话。"),
+    "sessions.asks": ("The session asks {kb} from now on.", "会话从现在起查询 {kb}。"),
+    "sessions.asks-all": ("The session asks every knowledge base from now on.", "会话从现在起查询所有知识库。"),
     "sessions.renamed": ('The session is called "{title}" now.', "会话已改名为“{title}”。"),
     "sessions.deleted": ("Session {session} is deleted with all that was attached.", "会话 {session} 及其附件已删除。"),
     "sessions.detached": ("{name} is no longer attached.", "{name} 已移除。"),

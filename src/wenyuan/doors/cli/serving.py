@@ -25,6 +25,7 @@ def serve(
     host: str | None = None,
     port: int | None = None,
     work: Annotated[bool | None, Parameter(name="--work", negative="--no-work")] = None,
+    replica: str | None = None,
     session: Given,
 ) -> int:
     """Serve the library over HTTP, and do its work, until it is stopped by Ctrl-C or SIGTERM.
@@ -40,9 +41,11 @@ def serve(
         Port to listen on, 0 for any free one; else `server.port` of the settings, which is 8420.
     work
         Read and embed what is added (the default), or leave that to `wenyuan worker`.
+    replica
+        Address of a copy that follows a library in PostgreSQL, for searches; else `search.replica` of the settings.
     """
     logging.basicConfig(format="%(asctime)s %(levelname)s %(message)s")
-    with session.open(create=True) as library:
+    with session.open(create=True, replica=replica) as library:
         settings = library.settings.server
         run: Callable[..., None] = import_module(_SERVER).serve
         run(

@@ -50,8 +50,9 @@ class Session:
         """`$WENYUAN_BLOBS`: where a library in PostgreSQL has its files."""
         return os.environ.get("WENYUAN_BLOBS")
 
-    def open(self, *, create: bool = False) -> Library:
-        library: Library = import_module(_RUNTIME).open_library(self.library, blobs=self.blobs, create=create)
+    def open(self, *, create: bool = False, replica: str | None = None) -> Library:
+        runtime = import_module(_RUNTIME)
+        library: Library = runtime.open_library(self.library, blobs=self.blobs, replica=replica, create=create)
         return library
 
     def migrate(self) -> int:

@@ -11,8 +11,10 @@ from cyclopts import App, Parameter
 
 from wenyuan.doors.cli.adding import show_interrupted
 from wenyuan.doors.cli.output import Column, Part, one_line
+from wenyuan.doors.cli.passwords import read_password
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, Given, Session
+from wenyuan.errors import InvalidValue
 
 if TYPE_CHECKING:
     from wenyuan.runtime.sessions import Attachment, Unread
@@ -175,6 +177,32 @@ def rename(name: str, title: str, /, *, session: Given) -> int:
     return OK
 
 
+@commands.command(name="ask-in")
+def ask_in(name: str, /, *kb: str, everywhere: bool = False, session: Given) -> int:
+    """Let a session ask other knowledge bases from now on.
+
+    Parameters
+    ----------
+    name
+        Id of the session.
+    kb
+        Knowledge bases it asks from now on.
+    everywhere
+        All that are not archived, in place of some.
+    """
+    if everywhere == bool(kb):
+        raise InvalidValue(what="The knowledge bases", value=", ".join(kb), reason="name some, or say --everywhere")
+    with session.open() as library:
+        changed = library.sessions.ask_others(name, kb or None)
+
+    def render() -> None:
+        names = session.say("list.separator").join(map(one_line, changed.knowledge_bases or ()))
+        session.out.line(session.say("sessions.asks", kb=names) if names else session.say("sessions.asks-all"))
+
+    session.show(changed, render)
+    return OK
+
+
 @commands.command
 def delete(name: str, /, *, session: Given) -> int:
     """Delete a session with all that is attached to it.
@@ -195,6 +223,7 @@ def attach(
     name: str,
     /,
     *files: Path,
+    password_file: str | None = None,
     wait: Annotated[bool, Parameter(name="--wait", negative="--no-wait")] = True,
     session: Given,
 ) -> int:
@@ -206,11 +235,15 @@ def attach(
         Id of the session.
     files
         Files to attach; the same path again replaces what it held.
+    password_file
+        File whose first line is the password of the files; `-` reads it from standard input, or asks. It is kept in
+        the library, to read them again.
     wait
         Read and embed the files now (the default), or leave that to `wenyuan worker`.
     """
+    password = read_password(password_file, session.say("password.ask"))
     with session.open() as library:
-        received = library.sessions.attach(name, *files)
+        received = library.sessions.attach(name, *files, password=password)
         if wait:
             try:
                 with Watching(session) as watch:

@@ -31,7 +31,7 @@ def worker(*, drain: bool = False, max_jobs: int | None = None, session: Given) 
     with session.open() as library:
         began = time.time_ns() // 1_000_000
         try:
-            with Watching(session) as watch:
+            with library.telling(), Watching(session) as watch:
                 if drain or max_jobs is not None:
                     taken = library.drain(max_jobs, watch)
                 else:

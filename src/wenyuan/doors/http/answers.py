@@ -90,7 +90,10 @@ class PassagesSwitched:
 
 @dataclass(frozen=True, slots=True)
 class JobList:
+    """`working` tells whether a worker is doing something now, also of what the caller does not see."""
+
     jobs: list[Job]
+    working: bool
 
 
 @dataclass(frozen=True, slots=True)

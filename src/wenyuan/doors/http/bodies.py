@@ -167,10 +167,14 @@ class NewSession(Body):
 
 
 class ChangedSession(Body):
-    """What is absent or null stays as it is."""
+    """What is absent stays as it is, and so does a title that is null."""
 
     title: str | None = Field(None, max_length=200)
-    knowledge_bases: Many | None = None
+    knowledge_bases: Many | None = Field(None, description="Names or ids; null for all that are granted.")
+
+    @property
+    def names_bases(self) -> bool:
+        return "knowledge_bases" in self.model_fields_set
 
 
 class Judged(Body):

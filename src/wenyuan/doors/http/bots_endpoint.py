@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
@@ -58,14 +61,39 @@ class BotsEndpoint:
     def _load(self) -> None:
         if self._bots is not None:
             return
-        try:
-            service = import_module(_SERVICE)
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] != "cryptography":
-                raise
-            raise PackageMissing(what="A bot", package="cryptography", install="wenyuan[bots]") from error
+        service = _service()
         self._delivery = service.Delivery
         self._bots = service.Bots(self._house.library, self._house.worded, self._house.stopping.is_set)
+
+
+def _service() -> Any:
+    try:
+        return import_module(_SERVICE)
+    except ModuleNotFoundError as error:
+        package = (error.name or "").partition(".")[0]
+        if package not in ("cryptography", "websockets"):
+            raise
+        raise PackageMissing(what="A bot", package=package, install="wenyuan[bots]") from error
+
+
+@contextmanager
+def connected_bots(house: House) -> Iterator[None]:
+    """Hold meanwhile the connections of bots that connect themselves.
+
+    Raises `PackageMissing`, `KeyMissing` or `ConfigurationInvalid`.
+    """
+    threads: list[threading.Thread] = []
+    if any(one.connects_itself for one in house.library.settings.bots.values()):
+        bots = _service().Bots(house.library, house.worded, house.stopping.is_set)
+        threads = [threading.Thread(target=one.run, name="bot", daemon=True) for one in bots.connections()]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        house.stopping.set()
+        for thread in threads:
+            thread.join(house.settings.stop_seconds)
 
 
 def bots_route(house: House) -> Route:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import ipaddress
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
@@ -34,6 +35,8 @@ _BEARER = HTTPBearer(auto_error=False, scheme_name="key", description="A key mad
 _LONGEST_REPEAT_KEY = 255
 _WITHOUT_BODY = frozenset({"GET", "HEAD", "DELETE"})
 _SAFE = frozenset({"GET", "HEAD"})
+# RFC 6177: a site has a network of its own, whose last 64 bits it gives as it likes.
+_ONE_MACHINE_BITS = 64
 
 
 class Call:
@@ -47,7 +50,7 @@ class Call:
 
     async def ask(self, ask: Ask[Result]) -> Result:
         """Ask the library, as the caller may use it, in a thread."""
-        until_left = self._until_left if self._is_heard_out() else None
+        until_left = self.until_left if self._is_heard_out() else None
         return await self.house.pool.run(lambda: ask(self._granted()), self.house.settings.request_seconds, until_left)
 
     async def run(self, do: Callable[[], Result]) -> Result:
@@ -66,9 +69,15 @@ class Call:
 
     async def read(self, ask: Ask[Result]) -> Result:
         """Ask what opens a file in a process of its own: a few at a time, and others are not kept waiting by it."""
-        until_left = self._until_left if self._is_heard_out() else None
+        until_left = self.until_left if self._is_heard_out() else None
         seconds = self.house.settings.request_seconds
         return await self.house.readers.run(lambda: ask(self._granted()), seconds, until_left)
+
+    async def wait_for_model(self, ask: Ask[Result]) -> Result:
+        """Ask what waits for a model's whole answer: in threads of their own."""
+        until_left = self.until_left if self._is_heard_out() else None
+        seconds = self.house.settings.request_seconds
+        return await self.house.answering.run(lambda: ask(self._granted()), seconds, until_left)
 
     async def reply(self, ask: Ask[Any], status: int = 200, headers: dict[str, str] | None = None) -> Response:
         """Answer with what the library says, as JSON."""
@@ -132,7 +141,11 @@ class Call:
         signed_in = library.sign_ins.caller(self.token) if self.token else None
         if signed_in is None:
             # A cookie that opens nothing any more is as good as none.
-            return library.access_keys.caller(self._secret, needs_key=self.house.options.needs_key)
+            holder = library.access_keys.caller(self._secret, needs_key=self.house.options.needs_key)
+            if self._secret is not None:
+                self.house.known.remember(self._secret, holder.key_id)
+            return holder
+        self.house.known.remember(self.token, signed_in.key_id)
         if self.request.method not in _SAFE and not is_csrf_of(self.token, self.request.headers.get(CSRF_HEADER, "")):
             raise CsrfRefused()
         return signed_in
@@ -154,7 +167,8 @@ class Call:
         """Whether nothing but the client's leaving can be received any more: else a piece of the body would be lost."""
         return self.request.method in _WITHOUT_BODY or BODY_IS_WHOLE in self.request.scope
 
-    def _until_left(self) -> asyncio.Task[None]:
+    def until_left(self) -> asyncio.Task[None]:
+        """Ends when the client has left; to be cancelled."""
         return asyncio.create_task(_until_left(self.request))
 
 
@@ -164,12 +178,14 @@ async def _until_left(request: Request) -> None:
 
 
 async def refuse_unknown_parameters(request: Request) -> None:
-    """A parameter that is misspelt must not be passed over, as if everything had been asked for."""
+    """A parameter that is misspelt, or said twice, must not be passed over, as if everything had been asked for."""
     route: APIRoute = request.scope["route"]
     known = {parameter.alias for parameter in route.dependant.query_params}
     for name in request.query_params:
         if name not in known:
             raise RequestInvalid(where=f"query.{name[:100]}", reason="there is no such parameter")
+        if len(request.query_params.getlist(name)) > 1:
+            raise RequestInvalid(where=f"query.{name}", reason="it is given more than once")
 
 
 async def _call(
@@ -180,14 +196,25 @@ async def _call(
     secret = credentials.credentials if credentials is not None else None
     house: House = request.app.state.house
     token = token_of(request, house)
-    known_by = secret if secret is not None else token
-    house.pace.take(hashlib.sha256(known_by.encode("utf-8", "replace")).hexdigest() if known_by else client_of(request))
+    house.pace.take(paced_as(request, secret if secret is not None else token))
     return Call(request, secret, token)
 
 
+def paced_as(request: Request, secret: str) -> str:
+    """Whose requests one counts among: those of its key, or, until it has let somebody in, of where it comes from."""
+    house: House = request.app.state.house
+    return (house.known.owner(secret) if secret else "") or client_of(request)
+
+
 def client_of(request: Request) -> str:
-    """The address that a request comes from."""
-    return request.client.host if request.client is not None else ""
+    """The address that a request comes from; of IPv6, the network of which one machine has all addresses."""
+    host = request.client.host if request.client is not None else ""
+    if ":" not in host:
+        return host
+    try:
+        return str(ipaddress.ip_network((host.partition("%")[0], _ONE_MACHINE_BITS), strict=False))
+    except ValueError:
+        return host
 
 
 Caller = Annotated[Call, Depends(_call)]

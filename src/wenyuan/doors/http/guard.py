@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 import time
 from urllib.parse import urlsplit
 
@@ -13,12 +14,16 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from wenyuan.doors.http.error_answers import error_response
 from wenyuan.doors.http.house import BODY_IS_WHOLE, House
 from wenyuan.doors.http.page import is_for_people
-from wenyuan.errors import BodyTooLarge, BodyTooSlow, HostRefused, OriginRefused, WenyuanError
+from wenyuan.errors import BodyTooLarge, BodyTooSlow, HostRefused, OriginRefused, ServerBusy, WenyuanError
 
 _LOG = logging.getLogger("wenyuan.http")
 _UPLOAD = "/upload"
+_PREFIX = "/api/v1"
+_HEALTH = f"{_PREFIX}/health"
+_ASKING = frozenset(("/api/v1/search", "/api/v1/retrieve", "/api/v1/chat", "/v1/chat/completions"))
 _BESIDES_THE_FILE = 1 << 20
 _AN_ERROR = 400
+_RETRY_SECONDS = (2, 6)
 _HEARD_OUT, _HEARD_OUT_SECONDS = 8 << 20, 2.0
 _SAFE = {
     "X-Content-Type-Options": "nosniff",
@@ -44,15 +49,16 @@ class Guard:
             return
         scope = _below(scope, self._house.options.path)
         guarded = _Guarded(self._house, scope, receive, send)
-        try:
-            guarded.check()
-            await self._app(scope, guarded.receive, guarded.send)
-        except WenyuanError as error:
-            await guarded.refuse(error)
-        except _Refused:
-            pass
-        finally:
-            guarded.count()
+        with self._house.library.telemetry.request(scope["method"], scope["path"], guarded.headers) as outcome:
+            try:
+                guarded.check()
+                await self._app(scope, guarded.receive, guarded.send)
+            except WenyuanError as error:
+                await guarded.refuse(error)
+            except _Refused:
+                pass
+            finally:
+                outcome.update(guarded.count())
 
 
 class _Guarded:
@@ -63,7 +69,7 @@ class _Guarded:
         self._scope = scope
         self._receive = receive
         self._send = send
-        self._headers = Headers(scope=scope)
+        self.headers = Headers(scope=scope)
         self._began = time.perf_counter()
         self._size = 0
         self._is_whole = False
@@ -75,24 +81,32 @@ class _Guarded:
         self._limit = files if is_upload else house.settings.body_bytes
 
     def check(self) -> None:
-        """Raises `HostRefused`, `OriginRefused` or `BodyTooLarge`."""
-        host = self._headers.get("host", "").lower()
+        """Raises `HostRefused`, `OriginRefused`, `BodyTooLarge` or `ServerBusy`."""
+        host = self.headers.get("host", "").lower()
         hosts = self._house.options.hosts
         # A page elsewhere can make its own name lead here, but has that name in its requests (DNS rebinding).
         if hosts and _without_port(host) not in hosts:
             raise HostRefused(host=host[:200])
-        origin = self._headers.get("origin")
+        origin = self.headers.get("origin")
         if origin is not None and _host_of(origin) != host:
             raise OriginRefused(origin=origin[:200])
-        if self._headers.get("sec-fetch-site", "same-origin") == "cross-site" and not self._is_opening_the_page():
+        if self.headers.get("sec-fetch-site", "same-origin") == "cross-site" and not self._is_opening_the_page():
             raise OriginRefused(origin="another site")
-        announced = self._headers.get("content-length", "0")
+        announced = self.headers.get("content-length", "0")
         if announced.isdigit() and int(announced) > self._limit:
             raise BodyTooLarge(limit=self._limit)
+        # Whoever looks whether the server is alive must not take one that has much to do for dead.
+        has_too_many = len(self._house.connections) > self._house.settings.connections
+        if has_too_many and self._scope["path"] != _HEALTH:
+            raise ServerBusy()
+        # It would be refused in the end: before it is read and looked at, that costs least of what is scarce.
+        if self._house.pool.is_full and self._scope["path"] in _ASKING:
+            # Whoever is sent away is not sent back all at once with the others: to refuse costs time as well.
+            raise ServerBusy(retry_after=random.randint(*_RETRY_SECONDS))
 
     def _is_opening_the_page(self) -> bool:
         """Whether somebody followed a link to the page: it shows nothing before it has asked for itself."""
-        is_navigation = self._headers.get("sec-fetch-mode") == "navigate"
+        is_navigation = self.headers.get("sec-fetch-mode") == "navigate"
         return is_navigation and self._scope["method"] == "GET" and is_for_people(self._scope["path"])
 
     async def receive(self) -> Message:
@@ -125,7 +139,7 @@ class _Guarded:
 
     async def refuse(self, error: WenyuanError) -> None:
         if self._status == 0:
-            accepted = self._headers.get("accept-language", "")
+            accepted = self.headers.get("accept-language", "")
             response = error_response(self._scope["path"], error, self._house.worded, accepted)
             await response(self._scope, self._receive, self._send_safely)
         self._is_refused = True
@@ -155,14 +169,18 @@ class _Guarded:
 
     def _is_sending(self) -> bool:
         """Whether there is a body, and its sender does not wait to be asked for it (RFC 9110, 10.1.1)."""
-        announced = self._headers.get("content-length", "0") != "0" or "transfer-encoding" in self._headers
-        return announced and (self._size > 0 or "expect" not in self._headers)
+        announced = self.headers.get("content-length", "0") != "0" or "transfer-encoding" in self.headers
+        return announced and (self._size > 0 or "expect" not in self.headers)
 
-    def count(self) -> None:
+    def count(self) -> dict[str, object]:
+        """Count it, and tell what it came to: its `route`, and its `status`."""
         seconds = time.perf_counter() - self._began
         route = getattr(self._scope.get("route"), "path", "none")
         self._house.metrics.count(self._scope["method"], route, self._status, seconds)
         _LOG.info("%s %s %d %.1f ms", self._scope["method"], self._scope["path"], self._status, seconds * 1000)
+        # The template of a route does not hold what stands before all of them.
+        is_ours = self._scope["path"].startswith(f"{_PREFIX}/") and route.startswith("/")
+        return {"route": f"{_PREFIX}{route}" if is_ours else route, "status": self._status}
 
 
 def _below(scope: Scope, base: str) -> Scope:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import ipaddress
 import re
 import threading
 import time
 from collections import OrderedDict
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from wenyuan.doors.http.metrics import Metrics
@@ -73,21 +75,30 @@ class House:
     stopping: threading.Event = field(default_factory=threading.Event)
     worker_problem: str = ""
     """Why no work is being done, where it should be."""
+    connections: Collection[object] = ()
+    """Those that are open."""
 
     def __post_init__(self) -> None:
         settings = self.library.settings.server
         self.settings = settings
+        answers = self.library.settings.answer
         self.pool = Pool(settings.threads, settings.waiting, "ask")
+        # Who waits for a model's whole answer keeps none of those waiting who search.
+        self.answering = Pool(answers.running, settings.waiting, "answering")
         self.bots = Pool(_BOTS, settings.waiting, "bot")
         self.writers = Pool(_WRITERS, settings.connections, "write")
         self.readers = Pool(_READERS, settings.waiting, "read")
         self.streams = Turnstile(settings.streams)
-        answers = self.library.settings.answer
         self.answers = RunningAnswers(
-            answers.running, answers.resume_seconds, answers.kept_seconds, lambda: self.is_stopping
+            answers.running,
+            answers.resume_seconds,
+            answers.kept_seconds,
+            lambda: self.is_stopping,
+            answers.key_share,
         )
         self.uploads = Turnstile(_MOST_UPLOADS)
         self.pace = Pace(settings.requests_per_minute)
+        self.known = KnownSecrets()
         self.sign_in_pace = Pace(settings.sign_ins_per_minute)
 
     @property
@@ -99,6 +110,7 @@ class House:
         self.pool.close()
         self.writers.close()
         self.readers.close()
+        self.answering.close()
         self.bots.close()
 
 
@@ -116,6 +128,35 @@ class Turnstile:
 
     def __exit__(self, *_: object) -> None:
         self.inside -= 1
+
+
+class KnownSecrets:
+    """Keys and cookies that let somebody in here, by their digests, and whose they are; those used last alone.
+
+    Until it is known, what is sent as one may be invented: it must not be a caller of its own, with a pace of its own.
+    """
+
+    def __init__(self) -> None:
+        self._owners: OrderedDict[str, str] = OrderedDict()
+        self._changing = threading.Lock()
+
+    def remember(self, secret: str, key_id: str) -> None:
+        with self._changing:
+            self._owners[_digest(secret)] = key_id
+            while len(self._owners) > _MOST_REMEMBERED:
+                self._owners.popitem(last=False)
+
+    def owner(self, secret: str) -> str:
+        """The id of the key; empty where that is not known."""
+        with self._changing:
+            digest = _digest(secret)
+            if digest in self._owners:
+                self._owners.move_to_end(digest)
+            return self._owners.get(digest, "")
+
+
+def _digest(secret: str) -> str:
+    return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()
 
 
 class Pace:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
-
 from fastapi import Request
 
-from wenyuan.doors.http.call import Call, client_of
+from wenyuan.doors.http.call import Call, paced_as
 from wenyuan.doors.http.house import House
 from wenyuan.errors import KeyRefused
 
@@ -22,6 +20,5 @@ def key_call(request: Request) -> Call:
         raise KeyRefused()
     house: House = request.app.state.house
     is_keyed = secret not in ("", _NO_KEY)
-    known_by = hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest() if is_keyed else client_of(request)
-    house.pace.take(known_by)
+    house.pace.take(paced_as(request, secret if is_keyed else ""))
     return Call(request, secret if is_keyed else None)

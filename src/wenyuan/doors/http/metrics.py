@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 _BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0)
+_LAG_BUCKETS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.2, 0.5, 1.0)
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
@@ -16,6 +17,7 @@ class Metrics:
     def __init__(self) -> None:
         self._requests: dict[tuple[str, str, int], int] = {}
         self._seconds: dict[str, list[float]] = {}
+        self._lags = [0.0] * (len(_LAG_BUCKETS) + 2)
 
     def count(self, method: str, route: str, status: int, seconds: float) -> None:
         key = (method if method in _METHODS else "OTHER", route, status)
@@ -24,8 +26,13 @@ class Metrics:
         known[bisect_left(_BUCKETS, seconds)] += 1
         known[-1] += seconds
 
+    def note_lag(self, seconds: float) -> None:
+        """Count how much later than it was to be the event loop came back to somebody."""
+        self._lags[bisect_left(_LAG_BUCKETS, seconds)] += 1
+        self._lags[-1] += seconds
+
     def text(self, gauges: Mapping[str, float], jobs: Mapping[tuple[str, str], int]) -> str:
-        return "\n".join([*self._http(), *_gauges(gauges), *_jobs(jobs), ""])
+        return "\n".join([*self._http(), *self._loop(), *_gauges(gauges), *_jobs(jobs), ""])
 
     def _http(self) -> Iterator[str]:
         yield "# HELP wenyuan_http_requests_total Requests that were answered."
@@ -35,13 +42,24 @@ class Metrics:
             yield f"wenyuan_http_requests_total{{{labels}}} {number}"
         yield "# HELP wenyuan_http_request_seconds How long they took."
         yield "# TYPE wenyuan_http_request_seconds histogram"
-        for route, (*counts, total) in sorted(self._seconds.items()):
-            below = 0.0
-            for limit, inside in zip((*_BUCKETS, "+Inf"), counts, strict=True):
-                below += inside
-                yield f'wenyuan_http_request_seconds_bucket{{route="{route}",le="{limit}"}} {int(below)}'
-            yield f'wenyuan_http_request_seconds_sum{{route="{route}"}} {total:.6f}'
-            yield f'wenyuan_http_request_seconds_count{{route="{route}"}} {int(below)}'
+        for route, counts in sorted(self._seconds.items()):
+            yield from _histogram("http_request_seconds", f'route="{route}"', _BUCKETS, counts)
+
+    def _loop(self) -> Iterator[str]:
+        yield "# HELP wenyuan_event_loop_lag_seconds How late the event loop was with what was due."
+        yield "# TYPE wenyuan_event_loop_lag_seconds histogram"
+        yield from _histogram("event_loop_lag_seconds", "", _LAG_BUCKETS, self._lags)
+
+
+def _histogram(name: str, labels: str, limits: Sequence[float], counts: Sequence[float]) -> Iterator[str]:
+    """Its lines; `counts` are those within each limit and above the last, and at their end the sum of all values."""
+    below, comma = 0.0, "," if labels else ""
+    for limit, inside in zip((*limits, "+Inf"), counts[:-1], strict=True):
+        below += inside
+        yield f'wenyuan_{name}_bucket{{{labels}{comma}le="{limit}"}} {int(below)}'
+    own = f"{{{labels}}}" if labels else ""
+    yield f"wenyuan_{name}_sum{own} {counts[-1]:.6f}"
+    yield f"wenyuan_{name}_count{own} {int(below)}"
 
 
 def _gauges(gauges: Mapping[str, float]) -> Iterator[str]:

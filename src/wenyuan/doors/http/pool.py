@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TypeVar
 
 from wenyuan.errors import RequestTimedOut, ServerBusy
@@ -29,6 +30,10 @@ class Pool:
         self.taken = 0
         """How many calls are running or waiting; one that nobody waits for any more counts until it has ended."""
 
+    @property
+    def is_full(self) -> bool:
+        return self.taken >= self._room
+
     async def run(
         self,
         do: Callable[[], Result],
@@ -42,11 +47,12 @@ class Pool:
         One that `is_admitted` is not refused for want of room. Raises `ServerBusy`, `RequestTimedOut`, `ClientLeft`,
         or what it raises.
         """
-        if self.taken >= self._room and not is_admitted:
+        if self.is_full and not is_admitted:
             raise ServerBusy()
         self.taken += 1
         loop = asyncio.get_running_loop()
-        call = self._executor.submit(do)
+        # What it does belongs to the request, also for whoever follows requests through the program.
+        call: Future[Result] = self._executor.submit(copy_context().run, do)
         call.add_done_callback(lambda _: self._give_back(loop))
         leaving = until_left() if until_left is not None else None
         try:

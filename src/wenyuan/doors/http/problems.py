@@ -29,6 +29,7 @@ _STATUS: Mapping[type[WenyuanError], int] = {
     errors.InvalidFilter: 422,
     errors.AddressInvalid: 422,
     errors.RequestInvalid: 422,
+    errors.ToolArgumentsInvalid: 422,
     errors.RepeatDiffers: 422,
     errors.PlaceHasNoPicture: 422,
     errors.PathNotFound: 404,
@@ -77,6 +78,7 @@ _STATUS: Mapping[type[WenyuanError], int] = {
     errors.BodyTooLarge: 413,
     errors.RangeInvalid: 416,
     errors.TooManyRequests: 429,
+    errors.TooManyAnswers: 429,
     # The configuration must change.
     errors.ConfigurationError: 503,
     # While it serves, settings are what a request gives.

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import fcntl
 import logging
 import os
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -17,6 +19,9 @@ from types import FrameType
 import uvicorn
 
 from wenyuan.doors.http.application import create_application
+from wenyuan.doors.http.bots_endpoint import connected_bots
+from wenyuan.doors.http.connections import allow_connections, connections_of
+from wenyuan.doors.http.event_loop import watch_lag
 from wenyuan.doors.http.guard import Guard
 from wenyuan.doors.http.house import House, is_loopback, options_for
 from wenyuan.doors.http.page import BUILT, Page, read_page
@@ -26,7 +31,11 @@ from wenyuan.runtime.library import Library
 
 _LOG = logging.getLogger("wenyuan.http")
 _LOCK = "server.lock"
-_BACKLOG = 2048
+# How many may wait to be accepted, and how many are accepted before anything else is done.
+_BACKLOG, _ACCEPTED_AT_ONCE = 2048, 64
+# Threads that compute give way to the event loop after so long; the interpreter's own 5 ms, for each of them, would be
+# time in which nobody is answered.
+_SWITCH_SECONDS = 0.0005
 _LARGEST_HEADERS = 64 << 10
 _WORK_AGAIN_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
@@ -61,12 +70,16 @@ def serve(
         listening = stack.enter_context(_listening(host, port))
         url = _url(host, listening.getsockname()[1])
         stack.enter_context(_alone(library.path, url))
+        stack.enter_context(_giving_way())
         settings = library.settings.server
         options = options_for(host, settings.allowed_hosts, settings.path)
         first_key = _first_key(library) if not is_loopback(host) else ""
         house = House(library, options, worded)
+        stack.enter_context(library.telling())
         stack.callback(house.close)
+        allow_connections(settings.connections)
         server = _Server(house)
+        stack.enter_context(connected_bots(house))
         if works:
             stack.enter_context(_working(house))
         on_ready(Serving(url + options.path, library.path, first_key, options.needs_key), server.stop)
@@ -83,17 +96,28 @@ class _Server(uvicorn.Server):
             server_header=False,
             lifespan="off",
             ws="none",
-            http="h11",
+            http=connections_of(settings),
             # What any other client says of where it comes from is not believed.
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=settings.trusted_proxies,
-            limit_concurrency=settings.connections,
-            backlog=_BACKLOG,
+            backlog=_ACCEPTED_AT_ONCE,
             timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
             h11_max_incomplete_event_size=_LARGEST_HEADERS,
         )
         super().__init__(config)
         self._house = house
+        house.connections = self.server_state.connections
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets)
+        for one in sockets or ():
+            # What asyncio accepts in one turn is all that it lets wait; that is the kernel's to say.
+            one.listen(_BACKLOG)
+        self._watching_lag = asyncio.create_task(watch_lag(self._house.metrics.note_lag))
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._watching_lag.cancel()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         self._end()
@@ -125,6 +149,16 @@ def _listening(host: str, port: int) -> Iterator[socket.socket]:
         raise AddressUnusable(address=address, reason=reason) from error
     with listening:
         yield listening
+
+
+@contextmanager
+def _giving_way() -> Iterator[None]:
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(min(before, _SWITCH_SECONDS))
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
 
 
 def _url(host: str, port: int) -> str:

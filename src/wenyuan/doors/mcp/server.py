@@ -25,7 +25,7 @@ from pydantic import ValidationError
 
 from wenyuan.doors.mcp.resources import TEMPLATE, list_resources, read_resource
 from wenyuan.doors.mcp.tools import READING, WRITING, LibraryTool
-from wenyuan.errors import RequestInvalid, WenyuanError
+from wenyuan.errors import RequestInvalid, ToolArgumentsInvalid, WenyuanError
 from wenyuan.runtime.granted import GrantedLibrary
 
 Result = TypeVar("Result")
@@ -80,7 +80,7 @@ class _Served:
         except WenyuanError as error:
             return _failed(error)
         except ValidationError as error:
-            return _failed(_invalid(error))
+            return _failed(_invalid(params.name, error))
         text = TextContent(type="text", text=json.dumps(result, ensure_ascii=False))
         return CallToolResult(content=[text], structured_content=result)
 
@@ -103,13 +103,15 @@ class _Served:
             return await self._asking(context, ask)
         except WenyuanError as error:
             code = INVALID_PARAMS if isinstance(error, RequestInvalid) else _RESOURCE_NOT_FOUND
-            raise MCPError(code, f"{error.message} {error.advice}", {"code": error.code}) from error
+            # What a request of this protocol holds stands in no description of the HTTP interface.
+            advice = "" if type(error) is RequestInvalid else f" {error.advice}"
+            raise MCPError(code, f"{error.message}{advice}", {"code": error.code}) from error
 
 
-def _invalid(error: ValidationError) -> RequestInvalid:
+def _invalid(tool: str, error: ValidationError) -> ToolArgumentsInvalid:
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"]) or "arguments"
-    return RequestInvalid(where=where, reason=first["msg"][:300])
+    return ToolArgumentsInvalid(tool=tool, where=where[:300], reason=first["msg"][:300])
 
 
 def _failed(error: WenyuanError) -> CallToolResult:

@@ -44,6 +44,8 @@ class Conversing:
     prompts: Prompts
     limits: AnswerLimits
     summaries: Summaries = field(default_factory=Summaries)
+    told: Callable[[str, JsonObject], None] = lambda *_: None
+    """Is told what was made of each question, under which trace."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,13 +39,15 @@ def kept(conversation: Conversation, body: Body, question: str) -> Reply:
         turn=conversation.turn.number,
         sources=() if body.finish_reason == "fallback" else tuple(s.evidence for s in conversation.sources.all()),
     )
+    made = _made(conversation, body, reply)
+    conversation.tools.told(conversation.tell.trace_id, made)
     untraced = keep_made(
         conversation.database,
         conversation.scope,
         conversation.tell.trace_id,
         question,
         conversation.bases,
-        _made(conversation, body, reply),
+        made,
         reply.degraded,
     )
     if untraced is not None and untraced not in reply.degraded:

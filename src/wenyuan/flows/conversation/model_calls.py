@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
 
 from wenyuan import ports
 from wenyuan.errors import ProviderTimeout, WenyuanError
+from wenyuan.ports import CallStopped
 from wenyuan.rules.whole_characters import whole_characters
 from wenyuan.types import GenerationEnd, GenerationEvent, GenerationRequest, JsonObject, TextPiece
 
-_GLANCE_SECONDS = 0.1
 _LONGEST_NAME = 200
 
 
@@ -29,15 +28,16 @@ class Usage:
 class ModelCalls:
     """Calls of one conversation; `clock` gives seconds that never go back, and `seconds` is what they may take.
 
-    Where there is a `stopped` to be asked, a call ends without an end soon after that is true, whether or not the model
-    has said anything.
+    Where there is a `stopped` to be asked, a call ends without an end soon after that is true, and so does the model's
+    own work, whether or not it has said anything.
     """
 
     def __init__(self, clock: Callable[[], float], seconds: float, stopped: Callable[[], bool] | None = None) -> None:
         self._clock = clock
         self._stopped = stopped
         self._seconds = seconds
-        self._deadline = clock() + seconds
+        self._began = clock()
+        self._deadline = self._began + seconds
         self._records: list[dict[str, Any]] = []
 
     def stream(
@@ -55,15 +55,16 @@ class ModelCalls:
             "protocol": profile.protocol,
             "endpoint": profile.endpoint,
             "model": profile.model,
+            "start_ms": self._since(self._began),
             "first_ms": None,
         }
         self._records.append(record)
         began = self._clock()
-        events = generator.generate(request, left)
-        if self._stopped is not None:
-            events = _until(self._stopped, events)
+        events = generator.generate(request, left, self._stopped)
         try:
             for event in events:
+                if self.is_stopped:
+                    return
                 if record["first_ms"] is None and isinstance(event, TextPiece):
                     record["first_ms"] = self._since(began)
                 if isinstance(event, GenerationEnd):
@@ -75,6 +76,8 @@ class ModelCalls:
                         output_tokens=event.usage.output_tokens,
                     )
                 yield event
+        except CallStopped:
+            record["reason"] = "stopped"
         except WenyuanError as error:
             record["error"] = error.code
             raise
@@ -122,24 +125,3 @@ def _close(events: Iterator[GenerationEvent]) -> None:
     # An adapter may return any iterator; one that is a generator holds a connection.
     if isinstance(events, Generator):
         events.close()
-
-
-def _until(stopped: Callable[[], bool], events: Iterator[GenerationEvent]) -> Generator[GenerationEvent, None, None]:
-    """The same events, made in a thread, as far as they come before it is stopped.
-
-    The call itself then ends at its next event: only who reads from it can end it.
-    """
-    reading = ThreadPoolExecutor(1, thread_name_prefix="model")
-    try:
-        while True:
-            coming = reading.submit(next, events, None)
-            while not wait((coming,), _GLANCE_SECONDS).done:
-                if stopped():
-                    return
-            event = coming.result()
-            if event is None or stopped():
-                return
-            yield event
-    finally:
-        reading.submit(_close, events)
-        reading.shutdown(wait=False)

@@ -30,6 +30,7 @@ _RIGHT_TO_LEFT = re.compile("[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]")
 _BOLD = re.compile(rb"bold|black|heavy|demi|bx\d|simhei|hei-?ti", re.I)
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0b-\x1f\ufffd\ue000-\uf8ff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_LINE_END = frozenset("\r\n")
 # A comma with a letter right behind it is hardly written by anybody: PDFium has missed a space there, and others too.
 _RUN_TOGETHER = re.compile("[a-z]{2},[a-z]{2}")
 _SHORTEST_RUN = 4
@@ -176,25 +177,45 @@ def _placed_words(page: PageText, frame: PageFrame) -> list[Word]:
     """The words on the page as shown; the turn of those with one character is not known yet, and -1."""
     text = page.text
     spans = [match.span() for match in _WORD.finditer(text)]
+    if not spans:
+        return []
+    said = [text[first:end] for first, end in spans]
+    if _SURROGATE.search(text) is not None:
+        said = [one.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for one in said]
+    if not text.isascii():
+        said = [one if one.isascii() else plain_letters(one) for one in said]
+    *sides, across, down = _places(page, spans, frame)
+    # Nearly every word is level and in plain sight, so that all are made in one go, and the others looked at again.
+    is_level = [0 < a >= d >= -a and end - first > 1 for (first, end), a, d in zip(spans, across, down, strict=True)]
+    turns = [0 if level else -1 for level in is_level]
+    firsts = [first for first, _ in spans]
+    words = list(map(Word, said, *sides, turns, _glues(page, spans), firsts))
+    lefts, tops, rights, bottoms = sides
+    is_whole = min(rights) > 0 and min(bottoms) > 0 and max(lefts) < frame.width and max(tops) < frame.height
+    if is_whole and all(is_level):
+        return words
+    return list(_looked_at_again(words, is_level, zip(across, down, strict=True), spans, page, frame))
+
+
+def _looked_at_again(
+    words: Sequence[Word],
+    is_level: Sequence[bool],
+    directions: Iterable[tuple[float, float]],
+    spans: Sequence[tuple[int, int]],
+    page: PageText,
+    frame: PageFrame,
+) -> Iterator[Word]:
+    """The same words without those off the page, and with the turns of those that are not level."""
     width, height = frame.width, frame.height
-    has_surrogates = _SURROGATE.search(text) is not None
-    words: list[Word] = []
-    places = zip(spans, _places(page, spans, frame), _glues(page, spans), strict=True)
-    for (first, end), (left, top, right, bottom, across, down), glue in places:
-        if right <= 0 or bottom <= 0 or left >= width or top >= height:
+    for word, level, (across, down), (first, end) in zip(words, is_level, directions, spans, strict=True):
+        if word.right <= 0 or word.bottom <= 0 or word.left >= width or word.top >= height:
             continue
-        said = text[first:end]
-        if has_surrogates:
-            said = said.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-        if 0 < across >= down >= -across and end - first > 1:
-            turn = 0
-        else:
-            turn = _turn(said, across, down)
-            if turn == 2 and not page.is_upside_down(first, frame):
-                words += _letter_by_letter(first, end, page, frame, glue)
+        if not level:
+            word.turn = _turn(word.text, across, down)
+            if word.turn == 2 and not page.is_upside_down(first, frame):
+                yield from _letter_by_letter(first, end, page, frame, word.glue)
                 continue
-        words.append(Word(said if said.isascii() else plain_letters(said), left, top, right, bottom, turn, glue, first))
-    return words
+        yield word
 
 
 def _seem_repeated(words: Sequence[Word]) -> bool:
@@ -226,8 +247,8 @@ def _is_near(place: float, others: Sequence[float]) -> bool:
     return at < len(others) and abs(place - others[at]) <= _SAME_PLACE
 
 
-def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> Iterator[tuple[float, ...]]:
-    """For each word its rectangle on the page as shown, and how far its last character is right of and below its first.
+def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> tuple[list[float], ...]:
+    """Of all words the four sides on the page as shown, and how far the last character is right of and below the first.
 
     Twice as far, to be precise; only the direction matters.
     """
@@ -241,35 +262,34 @@ def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> I
             ends[at : at + 4] = shown.left, -shown.top, shown.right, -shown.bottom
     lefts, tops, rights, bottoms = ends[0::8], ends[1::8], ends[2::8], ends[3::8]
     last_lefts, last_tops, last_rights, last_bottoms = ends[4::8], ends[5::8], ends[6::8], ends[7::8]
-    return zip(
+    return (
         [(a if a < b else b) - left for a, b in zip(lefts, last_lefts, strict=True)],
         [top - (a if a > b else b) for a, b in zip(tops, last_tops, strict=True)],
         [(a if a > b else b) - left for a, b in zip(rights, last_rights, strict=True)],
         [top - (a if a < b else b) for a, b in zip(bottoms, last_bottoms, strict=True)],
         [c + d - a - b for a, b, c, d in zip(lefts, rights, last_lefts, last_rights, strict=True)],
         [a + b - c - d for a, b, c, d in zip(tops, bottoms, last_tops, last_bottoms, strict=True)],
-        strict=True,
     )
 
 
 def _glues(page: PageText, spans: Sequence[tuple[int, int]]) -> list[Glue]:
     """What stands before each word."""
-    text, before = page.text, 0
-    glues: list[Glue] = []
-    spaces: list[int] = []
-    """Where a single character that is no line's end parts two words, and which word follows."""
-    followed: list[int] = []
-    for number, (first, end) in enumerate(spans):
-        if first == before + 1 and text[before] not in "\r\n":
-            spaces.append(before)
-            followed.append(number)
-            glues.append(Glue.SPACE)
-        elif first == before:
-            glues.append(Glue.NONE if before else Glue.NEWLINE)
-        else:
-            between = text[before:first]
-            glues.append(Glue.NEWLINE if "\n" in between or "\r" in between or not before else Glue.SPACE)
-        before = end
+    text = page.text
+    ends = [0, *(end for _, end in spans)]
+    # What parts most words is a single character that is no line's end.
+    followed = [
+        number
+        for number, (before, (first, _)) in enumerate(zip(ends, spans, strict=False))
+        if first == before + 1 and text[before] not in "\r\n"
+    ]
+    spaces = [ends[number] for number in followed]
+    glues = [Glue.SPACE] * len(spans)
+    for number in set(range(len(spans))).difference(followed):
+        before, first = ends[number], spans[number][0]
+        if first == before:
+            glues[number] = Glue.NONE if before else Glue.NEWLINE
+        elif not before or not _LINE_END.isdisjoint(text[before:first]):
+            glues[number] = Glue.NEWLINE
     for number, is_generated in zip(followed, page.generated(spaces), strict=True):
         if is_generated == 1:
             glues[number] = Glue.GAP

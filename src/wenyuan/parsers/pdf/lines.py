@@ -17,6 +17,7 @@ from wenyuan.parsers.pdf.letters import is_wide, without_marks
 
 _FIRST_WIDE = "\u2e80"
 _SPACE, _NONE = Glue.SPACE, Glue.NONE
+_ONLY_SPACES = {Glue.SPACE}
 _ITEM_MARK = re.compile(r"[(（]?\d{1,3}[.)）]|[•●○■□▪◦‣∙\uf000-\uf0ff]")
 # In heights of the line. A space is about a quarter, in justified text up to two thirds.
 _PARTING_GAP = 0.9
@@ -229,6 +230,10 @@ def joined_words(words: Sequence[Word]) -> str:
     """
     if len(words) == 1:
         return words[0].text
+    if {word.glue for word in words[1:]} == _ONLY_SPACES:
+        text = " ".join([word.text for word in words])
+        if text.isascii():
+            return without_marks(text[:-1]) + text[-1]
     spaces = _spaces(words)
     parts = [words[0].text]
     for space, word in zip(spaces, words[1:], strict=True):

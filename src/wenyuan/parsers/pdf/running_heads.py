@@ -83,11 +83,7 @@ def running(page: Edges, neighbours: Iterable[Edges]) -> set[int]:
     if not needed:
         return set()
     by_pattern = [(other.page - page.page, _by_pattern(other)) for other in others]
-    found = {
-        piece.key: piece
-        for piece in page.pieces
-        if sum(_recurs(piece, page.page, distance, patterns) for distance, patterns in by_pattern) >= needed
-    }
+    found = {piece.key: piece for piece in page.pieces if _recurs_on(piece, page.page, by_pattern, needed)}
     numbers = [piece.top for piece in found.values() if not _HAS_LETTER.search(piece.pattern)]
     # What stands beside a page's number changes with the chapter.
     beside = {piece.key for piece in page.pieces if any(abs(piece.top - top) <= _SAME_HEIGHT for top in numbers)}
@@ -138,6 +134,21 @@ def _by_pattern(edges: Edges) -> dict[str, list[Edge]]:
     for piece in edges.pieces:
         patterns.setdefault(piece.pattern, []).append(piece)
     return patterns
+
+
+def _recurs_on(piece: Edge, page: int, by_pattern: Sequence[tuple[int, dict[str, list[Edge]]]], needed: int) -> bool:
+    """Whether a piece recurs on so many of the pages."""
+    spare = len(by_pattern) - needed
+    for distance, patterns in by_pattern:
+        if _recurs(piece, page, distance, patterns):
+            needed -= 1
+            if not needed:
+                return True
+        else:
+            spare -= 1
+            if spare < 0:
+                return False
+    return False
 
 
 def _recurs(piece: Edge, page: int, distance: int, patterns: dict[str, list[Edge]]) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Iterator
 from itertools import islice
@@ -46,9 +45,8 @@ def check_stored(database: Database, blobs: BlobDirectory, *, deep: bool) -> Ite
         if not rows:
             return
         for sha256, size, name, noted, needed in rows:
-            path = blobs.path(sha256)
-            state = _state(path, sha256, size, deep=deep)
-            details = {"name": name, "path": path, "sha256": sha256}
+            state = _state(blobs, sha256, size, deep=deep)
+            details = {"name": name, "path": blobs.named(sha256, size).path, "sha256": sha256}
             if state == "true" and noted:
                 yield BLOB_BACK.violated(**details)
             elif state == "other" and noted < needed:
@@ -65,8 +63,8 @@ def check_files(database: Database, blobs: BlobDirectory) -> Iterator[Violation]
         with database.read() as tx:
             nameless = unnamed(tx, names)
         for sha256 in nameless:
-            if _age(blobs.path(sha256)) > _BEING_NAMED_SECONDS:
-                yield BLOB_NAMED.violated(path=blobs.path(sha256), sha256=sha256)
+            if blobs.age(sha256) > _BEING_NAMED_SECONDS:
+                yield BLOB_NAMED.violated(path=blobs.named(sha256, 0).path, sha256=sha256)
 
 
 def check_leftovers(blobs: BlobDirectory) -> Iterator[Violation]:
@@ -86,19 +84,13 @@ def _is_needed(database: Database, sha256: str) -> bool:
     return row is not None
 
 
-def _state(path: Path, sha256: str, size: int, *, deep: bool) -> Literal["true", "other", "gone"]:
+def _state(blobs: BlobDirectory, sha256: str, size: int, *, deep: bool) -> Literal["true", "other", "gone"]:
     """What has become of a file: its size is looked at, and its bytes only if `deep`."""
-    try:
-        if path.stat().st_size != size:
-            return "other"
-        return "true" if not deep or _digest(path) == sha256 else "other"
-    except OSError:
+    stored = blobs.size(sha256)
+    digest = sha256 if not deep or stored is None else blobs.digest(sha256)
+    if stored is None or digest is None:
         return "gone"
-
-
-def _digest(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+    return "true" if (stored, digest) == (size, sha256) else "other"
 
 
 def _age(path: Path) -> float:

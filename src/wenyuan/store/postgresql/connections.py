@@ -111,6 +111,16 @@ def connect(address: Address) -> Connection:
     return connection
 
 
+def with_defaults(url: str, **usual: int) -> str:
+    """An address that says of how to connect what it says itself, and else what is `usual`."""
+    try:
+        given = conninfo.conninfo_to_dict(url)
+    except psycopg.Error as error:
+        raise DatabaseRefused(path=Address(url), reason=_sentence(error)) from error
+    missing = [f"{name}={value}" for name, value in usual.items() if not given.get(name)]
+    return url + ("&" if "?" in url else "?") + "&".join(missing) if missing else url
+
+
 def require(connection: Connection, address: Address) -> None:
     """Raise `DatabaseUnsuitable` where the server or the database has not what a library needs."""
     if connection.info.server_version < OLDEST_VERSION:

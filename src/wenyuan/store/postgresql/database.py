@@ -12,18 +12,26 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import count
 from pathlib import Path
 
 import psycopg
 
-from wenyuan.errors import DatabaseUnreachable, LibraryLocked, NotWithPostgres
+from wenyuan.errors import DatabaseUnreachable, LibraryLocked, LibraryNewer, NotWithPostgres, WenyuanError
 from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
-from wenyuan.store.postgresql.connections import Address, Connection, bound, connect, translated
+from wenyuan.store.migrate import TRACES, known_migrations
+from wenyuan.store.postgresql.connections import Address, Connection, bound, connect, storage_error, translated
+from wenyuan.store.postgresql.copying import copy_out
 from wenyuan.store.postgresql.lexical import PostingsIndex
 
 CHANNEL = "wenyuan_jobs"
 """What the trigger on jobs notifies when there is one to be done."""
 
+APPLIED = {"": "schema_migrations", TRACES: "schema_migrations_traces", "postgresql": "schema_migrations_postgresql"}
+"""Which migrations of each kind were applied."""
+
+# No two databases of a process ever have the same, but for the one that they begin with.
+_CONTINUITIES = count(1)
 _LOCKS = 0x57656E79
 _LIBRARY, _TRACES = 1, 2
 _MOST_READERS = 24
@@ -31,13 +39,17 @@ _BEGIN_READING = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _COPY_HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COPY_TRAILER = b"\xff\xff"
 _CONNECT_SECONDS = 10.0
+_ROWS_STREAMED = 500
 _RECONNECT_SECONDS = 1.0
 
 
 class PostgresTransaction:
     """One transaction on one connection; both a `Reading` and a `Writing`."""
 
-    def __init__(self, connection: Connection, lexical: LexicalIndex, now: int | None = None) -> None:
+    def __init__(
+        self, connection: Connection, lexical: LexicalIndex, now: int | None = None, continuity: int = 0
+    ) -> None:
+        self.continuity = continuity
         self._cursor = connection.cursor(binary=True)
         self._lexical = lexical
         self._is_writing = now is not None
@@ -76,6 +88,19 @@ class PostgresTransaction:
     def run_many(self, sql: str, rows: Iterable[Parameters]) -> None:
         self._cursor.executemany(bound(sql), rows)
 
+    def stream(self, sql: str) -> Iterator[Row]:
+        """The rows of a statement, some at a time; for more than memory holds."""
+        with self._cursor.connection.cursor(name="stream", binary=True) as cursor:
+            cursor.itersize = _ROWS_STREAMED
+            cursor.execute(sql.encode())
+            yield from cursor
+
+    def copy_values(self, sql: str, rows: Iterable[Row]) -> None:
+        """Execute a `COPY … FROM STDIN` with rows of any values, as they come."""
+        with self._cursor.connection.cursor() as cursor, cursor.copy(sql.encode()) as copy:
+            for row in rows:
+                copy.write_row(row)
+
     def copy_rows(self, sql: str, rows: Iterable[Sequence[bytes]]) -> None:
         """As one message: https://www.postgresql.org/docs/current/sql-copy.html, binary format."""
         pieces = [_COPY_HEADER]
@@ -101,6 +126,11 @@ class _Readers:
         self._idle: list[Connection] = []
         self._free = threading.BoundedSemaphore(_MOST_READERS)
         self._closed = False
+        self.continuity = 0
+
+    def note_loss(self) -> None:
+        """A connection was lost: the server may have crashed, and with it what it had not yet written of commits."""
+        self.continuity = next(_CONTINUITIES)
 
     @contextmanager
     def begun(self, patience: float) -> Iterator[Connection]:
@@ -126,6 +156,7 @@ class _Readers:
                 return connection
             # It is gone, as all are after a restart of the server.
             connection.close()
+            self.note_loss()
         connection = connect(self._address)
         connection.execute(_BEGIN_READING)
         return connection
@@ -145,6 +176,8 @@ class _Readers:
                 # Whatever it was that went wrong was told where it happened.
                 pass
         connection.close()
+        if not self._closed:
+            self.note_loss()
 
     def close(self) -> None:
         self._closed = True
@@ -158,15 +191,22 @@ def _has_begun(connection: Connection) -> bool:
     try:
         while True:
             while pgconn.is_busy():
-                select.select([pgconn.socket], [], [], _CONNECT_SECONDS)
+                _has_come(pgconn.socket, _CONNECT_SECONDS)
                 pgconn.consume_input()
             if pgconn.get_result() is None:
                 break
         # Where something comes unasked, it is the end of the connection.
-        unasked, _, _ = select.select([pgconn.socket], [], [], 0)
+        unasked = _has_come(pgconn.socket, 0.0)
     except (psycopg.Error, OSError):
         return False
     return not unasked and connection.info.transaction_status == psycopg.pq.TransactionStatus.INTRANS
+
+
+def _has_come(descriptor: int, seconds: float) -> bool:
+    """Whether something has come, waited for so long. Not by `select`, which knows no descriptor above 1,023."""
+    waiting = select.poll()
+    waiting.register(descriptor, select.POLLIN)
+    return bool(waiting.poll(seconds * 1000))
 
 
 class PostgresDatabase:
@@ -196,8 +236,8 @@ class PostgresDatabase:
 
     @contextmanager
     def read(self) -> Iterator[PostgresTransaction]:
-        with translated(self.address), self._readers.begun(self._lock_seconds) as connection:
-            yield PostgresTransaction(connection, self._lexical)
+        with self._translated(), self._readers.begun(self._lock_seconds) as connection:
+            yield PostgresTransaction(connection, self._lexical, continuity=self._readers.continuity)
 
     @contextmanager
     def write(self, *, durable: bool = True, lock_seconds: float | None = None) -> Iterator[PostgresTransaction]:
@@ -206,15 +246,34 @@ class PostgresDatabase:
         if not self._writing.acquire(timeout=patience):
             raise LibraryLocked(path=self.address, seconds=patience)
         try:
-            with translated(self.address, patience):
+            with self._translated(patience):
                 connection, now = self._begin(patience, durable=durable)
                 try:
-                    yield PostgresTransaction(connection, self._lexical, now)
+                    yield PostgresTransaction(connection, self._lexical, now, self._readers.continuity)
                     connection.execute("COMMIT")
                 finally:
                     self._end(connection)
         finally:
             self._writing.release()
+
+    @contextmanager
+    def _translated(self, patience: float = 0.0) -> Iterator[None]:
+        """Errors as ours; where nobody could foresee one, the schema may have become another meanwhile."""
+        try:
+            yield
+        except psycopg.Error as error:
+            told = storage_error(error, self.address, patience)
+            if type(told) is WenyuanError:
+                self._require_known_schema(error)
+            raise told from error
+
+    def _require_known_schema(self, error: psycopg.Error) -> None:
+        with translated(self.address), connect(self.address) as connection:
+            for kind, table in APPLIED.items():
+                row = connection.execute(f"SELECT max(number) FROM {table}".encode()).fetchone()
+                known = known_migrations(kind)[-1].number
+                if row is not None and int(row[0]) > known:
+                    raise LibraryNewer(path=self.address, found=int(row[0]), known=known) from error
 
     def _begin(self, patience: float, *, durable: bool) -> tuple[Connection, int]:
         """Begin to write. Every statement sees what was committed before it, and only this one waits for others."""
@@ -251,6 +310,7 @@ class PostgresDatabase:
             connection.close()
         if connection.closed:
             self._writer = None
+            self._readers.note_loss()
 
     @contextmanager
     def commits(self) -> Iterator[Callable[[], int]]:
@@ -285,6 +345,11 @@ class PostgresDatabase:
         with self.read() as tx:
             yield from PostingsIndex().tokens(tx, number)
 
+    def copy_to(self, target: Path, watch: Callable[[int, int], None] | None = None) -> None:
+        """Write one moment of it to a new SQLite file, as `wenyuan.store.postgresql.copying` says."""
+        with self.read() as tx:
+            copy_out(tx, target, TRACES if self._lock == _TRACES else "", watch or _unwatched)
+
     def size(self) -> int:
         """Bytes that the database takes on the server."""
         with self.read() as tx:
@@ -298,6 +363,10 @@ class PostgresDatabase:
             if self._writer is not None:
                 self._writer.close()
                 self._writer = None
+
+
+def _unwatched(done: int, total: int) -> None:
+    pass
 
 
 class _Listener:

@@ -2,8 +2,7 @@
 
 import { ApiError, del, get, patch, path, post, put } from "../../api/client";
 import { events } from "../../api/events";
-import type { KnowledgeBaseView, Session } from "../../api/types";
-import { knowledgeBases } from "../../state/knowledge_bases.svelte";
+import type { Session } from "../../api/types";
 import { messages } from "../../state/messages.svelte";
 import { Exchange, exchangesOf } from "./exchange.svelte";
 import { sessions } from "./sessions.svelte";
@@ -134,9 +133,7 @@ export class Conversation {
   async choose(bases: string[] | null): Promise<void> {
     this.bases = bases;
     if (this.session !== null) {
-      // A session that was bound once names what it asks: every one there is now.
-      const names = bases ?? knowledgeBases.all.filter(isAsked).map(({ knowledge_base: base }) => base.name);
-      this.session = await patch<Session>(path("sessions", this.session.id), { knowledge_bases: names });
+      this.session = await patch<Session>(path("sessions", this.session.id), { knowledge_bases: bases });
     }
   }
 
@@ -300,10 +297,6 @@ export class Conversation {
   private async page(session: string, before?: number): Promise<TurnPage> {
     return await get<TurnPage>(path("sessions", session, "turns"), { limit: TURNS_AT_ONCE, before });
   }
-}
-
-function isAsked({ knowledge_base: base }: KnowledgeBaseView): boolean {
-  return base.state === "active" && !base.session_id;
 }
 
 /** What is known already, where nothing changed, so that it is not drawn anew. */

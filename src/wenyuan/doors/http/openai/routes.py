@@ -61,15 +61,13 @@ async def complete_chat(call: OpenAICaller, body: ChatCompletion) -> Response:
     is_streamed = False
     try:
         # What cannot be asked at all is refused with a status of its own.
-        told = await following.after(0)
-        if told.error is not None and not told.steps:
-            raise told.error
+        await following.begun(call.until_left)
         is_streamed = bool(body.stream)
         if is_streamed:
             events = with_signs_of_life(_chunks(call, completion, following), call.house.settings.heartbeat_seconds)
             return EventStream(call.house, events)
-        steps = await following.all_steps()
-        return await call.reply(lambda _: completion.whole(steps))
+        steps = await following.all_steps(call.until_left)
+        return Response(await call.go_on(lambda _: call.json(completion.whole(steps))), 200, media_type=JSON)
     finally:
         if not is_streamed:
             following.leave()
@@ -115,7 +113,7 @@ async def _chunks(call: Call, completion: Completion, following: Following) -> A
             seq += len(told.steps)
             if told.is_over and not following.running.after(seq).steps:
                 break
-        steps = await following.all_steps()
+        steps = following.steps()
     except WenyuanError as error:
         yield _event(error_body(error, call.house.worded, call.request.headers.get("accept-language", "")))
         return
@@ -140,7 +138,7 @@ def _event(data: Any) -> bytes:
 async def embed(call: OpenAICaller, body: Embeddings) -> Response:
     """A vector for each text, as the model makes them for passages, or for questions if `input_type` says so."""
     texts = _texts(body)
-    data = await call.ask(lambda library: _embedded(library, body, texts))
+    data = await call.wait_for_model(lambda library: _embedded(library, body, texts))
     return Response(data, media_type=JSON)
 
 

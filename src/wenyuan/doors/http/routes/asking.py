@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from wenyuan.doors.http.bodies import Ask, Retrieve, Search
-from wenyuan.doors.http.call import Caller
+from wenyuan.doors.http.call import JSON, Caller
 from wenyuan.runtime.granted import Retrieved
 from wenyuan.types import Answer, ArmName, SearchResult
 
@@ -31,7 +31,8 @@ async def retrieve(call: Caller, body: Retrieve) -> Response:
 @router.post("/ask", response_model=Answer)
 async def ask(call: Caller, body: Ask) -> Response:
     """Answer a question from the documents, as a whole, with citations; nothing of it is kept in a session."""
-    return await call.reply(lambda library: library.ask(body.question_asked()))
+    asked = body.question_asked()
+    return Response(await call.wait_for_model(lambda library: call.json(library.ask(asked))), media_type=JSON)
 
 
 @router.get("/traces/{trace}", response_model=dict[str, Any], tags=["traces"])

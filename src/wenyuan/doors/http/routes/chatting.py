@@ -9,7 +9,7 @@ from fastapi import APIRouter, Response
 
 from wenyuan.doors.http.answers import ChatAnswer
 from wenyuan.doors.http.bodies import Chat
-from wenyuan.doors.http.call import Call, Caller
+from wenyuan.doors.http.call import JSON, Call, Caller
 from wenyuan.doors.http.following import Following
 from wenyuan.doors.http.streams import EventStream, event, event_schema, with_signs_of_life
 from wenyuan.errors import AnswerInterrupted, RequestInvalid, TraceNotFound, WenyuanError
@@ -36,14 +36,13 @@ async def chat(call: Caller, body: Chat) -> Response:
     is_streamed = False
     try:
         # What cannot be asked at all is refused before anything is streamed.
-        told = await following.after(0)
-        if told.error is not None and not told.steps:
-            raise told.error
+        await following.begun(call.until_left)
         is_streamed = body.stream
         if is_streamed:
             return _stream(call, following, 0)
-        whole = last(await following.all_steps())
-        return await call.reply(lambda _: whole)
+        whole = last(await following.all_steps(call.until_left))
+        # What has been made is not refused for want of room.
+        return Response(await call.go_on(lambda _: call.json(whole)), 200, media_type=JSON)
     finally:
         if not is_streamed:
             following.leave()

@@ -26,7 +26,9 @@ _NAMES = [f"job.{kind}" for kind in get_args(EventKind)]
 @router.get("", response_model=JobList)
 async def list_jobs(call: Caller, live: bool = False, limit: Annotated[int, Query(ge=1, le=1000)] = 100) -> Response:
     """List jobs: those under way first, in the order they will be done, then those that ended, newest first."""
-    return await call.reply(lambda library: JobList(library.jobs(only_live=live, limit=limit)))
+    return await call.reply(
+        lambda library: JobList(library.jobs(only_live=live, limit=limit), working=library.is_working())
+    )
 
 
 @router.get(

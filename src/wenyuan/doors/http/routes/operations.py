@@ -40,11 +40,14 @@ async def ready(request: Request) -> Response:
 async def metrics(call: Caller) -> Response:
     """Show what was asked and how long it took, for Prometheus. Needs admin for all knowledge bases."""
     house = call.house
-    jobs = await call.ask(lambda library: library.upkeep.job_counts())
+    # What tells that there is too much to do is not refused for that.
+    jobs = await call.go_on(lambda library: library.upkeep.job_counts())
     gauges = {
         "http_requests_at_work": house.pool.taken,
         "http_streams_open": house.streams.inside,
         "http_uploads_open": house.uploads.inside,
+        "http_connections_open": len(house.connections),
+        "answers_under_way": house.answers.under_way,
         "worker_up": float(not house.worker_problem),
     }
     return Response(house.metrics.text(gauges, jobs), headers={"Content-Type": CONTENT_TYPE})

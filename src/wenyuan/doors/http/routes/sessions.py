@@ -12,6 +12,7 @@ from wenyuan.doors.http.call import Caller
 from wenyuan.doors.http.routes.documents import location_of, taken_in
 from wenyuan.doors.http.uploads import FORM_SCHEMA
 from wenyuan.runtime.granted import GrantedLibrary, Received
+from wenyuan.runtime.granted_conversations import Keep
 from wenyuan.runtime.sessions import Session
 
 router = APIRouter(prefix="/sessions", tags=["sessions"])
@@ -43,7 +44,8 @@ async def get_session(call: Caller, session: str) -> Response:
 @router.patch("/{session}", response_model=Session)
 async def change_session(call: Caller, session: str, body: ChangedSession) -> Response:
     """Give a session another title, or other knowledge bases to ask."""
-    return await call.reply(lambda library: library.conversations.change(session, body.title, body.knowledge_bases))
+    kb = body.knowledge_bases if body.names_bases else Keep.AS_IT_IS
+    return await call.reply(lambda library: library.conversations.change(session, body.title, kb))
 
 
 @router.delete("/{session}", status_code=204)
