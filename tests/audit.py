@@ -24,7 +24,8 @@ FINE, FOUND, NOT_ASKED = 0, 1, 2
 _LOCKS = ("requirements.lock", "requirements-dev.lock")
 _PIP_AUDIT = ("-m", "pip_audit", "--require-hashes", "--disable-pip", "--progress-spinner", "off", "--format", "json")
 _NPM_AUDIT = ("npm", "--prefix", "web", "audit", "--json")
-_KNOWN_TO_PYPI = "https://pypi.org/pypi/pip/json"
+_KNOWN_TO_PYPI = "https://pypi.org/pypi/pip/24.0/json"
+"""Of one version, as pip-audit asks: mirrors that have packages alone do not know it."""
 _SECONDS, _REACHING_SECONDS = 600, 10
 
 

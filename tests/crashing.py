@@ -345,6 +345,7 @@ def _stop_at_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> tuple[str, 
         held = tuple(job.id for job in jobs if job.worker.startswith(f"worker-{worker.pid}-"))
         if not held:
             worker.send_signal(signal.SIGCONT)
+            trial.keep_busy()
         return bool(held)
 
     until(holds, 60)
@@ -368,7 +369,6 @@ def _stop_until_another_has_its_work(trial: _Trial, worker: subprocess.Popen[byt
                 return True
             time.sleep(0.01)
         worker.send_signal(signal.SIGCONT)
-        trial.keep_busy()
         return False
 
     until(taken_over, 120)

@@ -19,6 +19,7 @@ pytestmark = pytest.mark.only_sqlite
 # What reads much on purpose, by a piece of its text: checks read everything, some tables are small,
 # and some questions are asked by a person, now and then.
 _MAY_SCAN = {
+    "FROM knowledge_bases ORDER BY created_at, id LIMIT 1": "knowledge_bases",
     "(SELECT count(*) FROM documents WHERE deleted_at IS NULL)": "documents",
     "(SELECT coalesce(sum(size), 0) FROM blobs)": "blobs",
     "FROM vectors AS v WHERE NOT EXISTS": "v",
