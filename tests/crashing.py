@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -19,7 +18,7 @@ import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.own_postgres import own_server
 from tests.store.old_libraries import SCHEMAS, unpack
-from tests.waiting import until
+from tests.waiting import stop, until
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
@@ -339,8 +338,7 @@ def _stop_at_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> tuple[str, 
 
     def holds() -> bool:
         nonlocal held
-        worker.send_signal(signal.SIGSTOP)
-        os.waitpid(worker.pid, os.WUNTRACED)
+        stop(worker)
         jobs = trial.library.jobs.list(only_live=True, limit=_EVERY)
         held = tuple(job.id for job in jobs if job.worker.startswith(f"worker-{worker.pid}-"))
         if not held:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -21,3 +23,20 @@ def until(
         assert time.monotonic() < deadline, "it never came about"
         assert process is None or process.poll() is None, process.communicate() if process else ""
         time.sleep(glance_seconds)
+
+
+def stop(process: subprocess.Popen[Any]) -> None:
+    """Stop a process (SIGSTOP), and wait until none of its threads goes on: one of them might take a lock."""
+    process.send_signal(signal.SIGSTOP)
+    until(lambda: process.poll() is not None or _states(process.pid) <= {"T", "t"}, 60, glance_seconds=0.001)
+
+
+def _states(process_id: int) -> set[str]:
+    """What the threads of a process are doing; see proc(5)."""
+    found = set()
+    for task in Path(f"/proc/{process_id}/task").glob("*/stat"):
+        try:
+            found.add(task.read_text("utf-8", "replace").rpartition(")")[2].split()[0])
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+    return found

@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,13 +17,13 @@ import pytest
 
 import wenyuan as wy
 from tests.cases.shelves import SETTINGS, TODAY
-from tests.waiting import until
+from tests.waiting import stop, until
 from wenyuan.errors import LibraryLocked
 from wenyuan.flows import prepare, stage
 from wenyuan.runtime.library import Library
 
 _PATIENCE_SECONDS = 60.0
-_RECORDS = 12_000
+_RECORDS = 24_000
 _SHORT_LEASE = {**SETTINGS, "WENYUAN_WORKER_LEASE_SECONDS": "1"}
 _LINE = "值班记录第{number}条：一号泵运转正常，压力 {number} 千帕，编号 PPR-{number}。\n\n"
 
@@ -74,9 +75,15 @@ class Elsewhere:
             self.send(signal.SIGSTOP)
             try:
                 with library._database.write(lock_seconds=0.1):
+                    pass
+                # One of its threads may have gone on for a moment, and taken the lock after all.
+                stop(self._process)
+                with library._database.write(lock_seconds=0.1):
                     return
             except LibraryLocked:
                 self.send(signal.SIGCONT)
+                # Stopped again at once, it would never get to the end of its transaction.
+                time.sleep(0.005)
 
     def end(self) -> int:
         self._process.communicate(timeout=_PATIENCE_SECONDS)
