@@ -18,7 +18,7 @@ import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.own_postgres import own_server
 from tests.store.old_libraries import SCHEMAS, unpack
-from tests.waiting import stop, until
+from tests.waiting import is_stopped, until
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
@@ -329,47 +329,28 @@ def _start(trial: _Trial, what: str = _WORK, *arguments: str) -> subprocess.Pope
     return worker
 
 
-def _stop_at_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> tuple[str, ...]:
+def _stop_at_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> list[str]:
     """Stop a worker (SIGSTOP) at a moment when jobs are in its hands: which ones.
 
     A random moment may be one at which a busy machine has not let it begin yet.
     """
-    held: tuple[str, ...] = ()
 
-    def holds() -> bool:
-        nonlocal held
-        stop(worker)
+    def held() -> list[str]:
         jobs = trial.library.jobs.list(only_live=True, limit=_EVERY)
-        held = tuple(job.id for job in jobs if job.worker.startswith(f"worker-{worker.pid}-"))
-        if not held:
-            worker.send_signal(signal.SIGCONT)
-            trial.keep_busy()
-        return bool(held)
+        return [job.id for job in jobs if job.worker.startswith(f"worker-{worker.pid}-")]
 
-    until(holds, 60)
-    return held
+    def is_caught() -> bool:
+        trial.keep_busy()
+        return is_stopped(worker, trial.library, held)
+
+    until(is_caught)
+    return held()
 
 
 def _stop_until_another_has_its_work(trial: _Trial, worker: subprocess.Popen[bytes]) -> None:
-    """Stop a worker until another has taken over a job of its.
-
-    Stopped in the middle of a transaction it lets nobody write, and is stopped again at another moment.
-    """
-    patience = 0.0
-
-    def taken_over() -> bool:
-        nonlocal patience
-        held = _stop_at_work(trial, worker)
-        patience += 2 * _LEASE_SECONDS
-        deadline = time.monotonic() + patience
-        while time.monotonic() < deadline:
-            if any(trial.library.jobs.show(one).fence > 1 for one in held):
-                return True
-            time.sleep(0.01)
-        worker.send_signal(signal.SIGCONT)
-        return False
-
-    until(taken_over, 120)
+    """Stop a worker until another has taken over a job of its."""
+    held = _stop_at_work(trial, worker)
+    until(lambda: any(trial.library.jobs.show(one).fence > 1 for one in held))
 
 
 def _kill(worker: subprocess.Popen[bytes], after: float) -> bool:

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from wenyuan.errors import LibraryLocked
+from wenyuan.runtime.library import Library
+
 
 def until(
     holds: Callable[[], object],
@@ -25,10 +28,25 @@ def until(
         time.sleep(glance_seconds)
 
 
-def stop(process: subprocess.Popen[Any]) -> None:
-    """Stop a process (SIGSTOP), and wait until none of its threads goes on: one of them might take a lock."""
-    process.send_signal(signal.SIGSTOP)
-    until(lambda: process.poll() is not None or _states(process.pid) <= {"T", "t"}, 60, glance_seconds=0.001)
+def is_stopped(process: subprocess.Popen[Any], library: Library, when: Callable[[], object]) -> bool:
+    """Stop a worker (SIGSTOP) if something holds, which goes on to hold then; not within a transaction.
+
+    Its lock would stop everybody else. While the lock is ours, it has none; but a server may have given it to
+    who waited for it when we let it go.
+    """
+    if not when():
+        return False
+    with library._database.write():
+        if not when():
+            return False
+        process.send_signal(signal.SIGSTOP)
+        until(lambda: process.poll() is not None or _states(process.pid) <= {"T", "t"}, glance_seconds=0.001)
+    try:
+        with library._database.write(lock_seconds=0.5):
+            return True
+    except LibraryLocked:
+        process.send_signal(signal.SIGCONT)
+        return False
 
 
 def _states(process_id: int) -> set[str]:

@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,7 @@ import pytest
 
 import wenyuan as wy
 from tests.cases.shelves import SETTINGS, TODAY
-from tests.waiting import stop, until
-from wenyuan.errors import LibraryLocked
+from tests.waiting import is_stopped, until
 from wenyuan.flows import prepare, stage
 from wenyuan.runtime.library import Library
 
@@ -70,20 +68,8 @@ class Elsewhere:
         self._process.send_signal(number)
 
     def stop(self, library: Library) -> None:
-        """Stop the process where it is, but not within a transaction: its lock would stop everyone else."""
-        while True:
-            self.send(signal.SIGSTOP)
-            try:
-                with library._database.write(lock_seconds=0.1):
-                    pass
-                # One of its threads may have gone on for a moment, and taken the lock after all.
-                stop(self._process)
-                with library._database.write(lock_seconds=0.1):
-                    return
-            except LibraryLocked:
-                self.send(signal.SIGCONT)
-                # Stopped again at once, it would never get to the end of its transaction.
-                time.sleep(0.005)
+        """Stop the process while it reads the document."""
+        until(lambda: is_stopped(self._process, library, lambda: is_being_read(library)), process=self._process)
 
     def end(self) -> int:
         self._process.communicate(timeout=_PATIENCE_SECONDS)
@@ -128,7 +114,6 @@ def test_a_document_whose_worker_is_killed_is_taken_up_again(library: Library, t
 def test_a_document_whose_worker_never_returns_is_taken_over(library: Library, tmp_path: Path, long: Path) -> None:
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        until(lambda: is_being_read(library))
         worker.stop(library)
         until(lambda: library.drain() > 0)
         assert is_whole(library)
@@ -170,7 +155,6 @@ def test_what_is_in_the_hands_of_a_worker_that_never_returns_is_let_go_at_once(
 ) -> None:
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        until(lambda: is_being_read(library))
         worker.stop(library)
         if what == "delete":
             library.documents.delete(str(long))
@@ -198,7 +182,6 @@ def test_a_document_that_was_being_updated_is_found_as_before(library: Library, 
     long.write_bytes(content)
     library.add(long, wait=False)
     with Elsewhere(tmp_path) as worker:
-        until(lambda: is_being_read(library))
         worker.stop(library)
         assert library.search("PPR-88888").hits
         library.documents.cancel(str(long))
