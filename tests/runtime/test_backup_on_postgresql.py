@@ -14,16 +14,13 @@ import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.postgres_server import empty_database, library_database
 from tests.program import run_here
+from tests.runtime.herons import SECTIONS
 from wenyuan.errors import BackupInvalid, DatabaseUnsuitable, FolderNotEmpty, InvalidValue
 from wenyuan.flows.backup import Copying
 from wenyuan.runtime.library import Library
 from wenyuan.store.sqlite import SqliteDatabase
 
 _QUESTIONS = ("苍鹭在哪里过冬", "PPR-9803", "which lake", "2026-04-12", "heron")
-_SECTIONS = "\n\n".join(
-    f"## Heron {n} 苍鹭\n\nOn 2026-04-{n + 10} heron {n} was ringed at post PPR-98{n:02d}. 苍鹭{n}号在湖边过冬。"
-    for n in range(6)
-)
 
 
 @pytest.fixture(scope="module")
@@ -40,7 +37,7 @@ def original(model: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory) -
     (home / "wenyuan.toml").write_text(f"{model.settings()}\n[search]\ntop_k = 5\n", "utf-8")
     (home / "prompts" / "style.md").write_text("Be brief.", "utf-8")
     with library_database() as address, wy.open(address, blobs=home) as library:
-        library.add_text(f"---\nauthor: Li\n---\n# Herons\n\n{_SECTIONS}\n", "herons.md")
+        library.add_text(f"---\nauthor: Li\n---\n# Herons\n\n{SECTIONS}\n", "herons.md")
         library.add_text("a\x00b 北湖 North lake", "lake.txt")
         library.add_text("South lake", "lake.txt")
         library.add_text("gone", "gone.txt")

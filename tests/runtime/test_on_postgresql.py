@@ -15,14 +15,11 @@ import wenyuan as wy
 from tests.embedding_server import EmbeddingServer, serving
 from tests.postgres_server import empty_database, library_database, program
 from tests.program import run_here
+from tests.runtime.herons import SECTIONS
 from wenyuan.errors import InvalidValue
 from wenyuan.runtime.library import Library
 
 _QUESTIONS = ("苍鹭在哪里过冬", "PPR-9803", "which lake", "2026-04-12", "the heron of the second post")
-_SECTIONS = "\n\n".join(
-    f"## Heron {n} 苍鹭\n\nOn 2026-04-{n + 10} heron {n} was ringed at post PPR-98{n:02d}. 苍鹭{n}号在湖边过冬。"
-    for n in range(6)
-)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +38,7 @@ def address() -> Iterator[str]:
 def notes(tmp_path: Path) -> Path:
     folder = tmp_path / "notes"
     folder.mkdir()
-    (folder / "herons.md").write_text(f"---\nauthor: Li\n---\n# Herons\n\n{_SECTIONS}\n", "utf-8")
+    (folder / "herons.md").write_text(f"---\nauthor: Li\n---\n# Herons\n\n{SECTIONS}\n", "utf-8")
     (folder / "lake.json").write_text('{"lake": "North", "note": "a\\u0000b"}', "utf-8")
     (folder / "empty.md").write_bytes(b"")
     return folder

@@ -7,7 +7,7 @@ import os
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -70,6 +70,14 @@ class BlobStorage(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+def in_pages(page: Callable[[str], Sequence[str]]) -> Iterator[str]:
+    """What is on all pages, in order; `page` gives that which follows a name, or nothing at the end."""
+    after = ""
+    while names := page(after):
+        yield from names
+        after = names[-1]
 
 
 class SharedBlobs(BlobDirectory):

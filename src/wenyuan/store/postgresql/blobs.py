@@ -17,6 +17,7 @@ from wenyuan.store.blobs import StagedBlob
 from wenyuan.store.database import Reading, Writing
 from wenyuan.store.postgresql.connections import Connection, bound, connect, translated
 from wenyuan.store.postgresql.database import PostgresDatabase
+from wenyuan.store.shared_blobs import in_pages
 
 PIECE_BYTES = 1 << 20
 
@@ -111,17 +112,15 @@ class BlobPieces:
             return (tx.now - int(row[0])) / 1000 if row is not None else 0.0
 
     def names(self) -> Iterator[str]:
-        after = ""
-        while True:
+        def page(after: str) -> list[str]:
             with self._database.read() as tx:
                 rows = tx.all(
                     "SELECT sha256 FROM blob_pieces WHERE seq = 0 AND sha256 > :after ORDER BY sha256 LIMIT :limit",
                     {"after": after, "limit": _NAMES_AT_ONCE},
                 )
-            if not rows:
-                return
-            yield from (str(row[0]) for row in rows)
-            after = rows[-1][0]
+            return [str(row[0]) for row in rows]
+
+        return in_pages(page)
 
     def old(self, prefix: str, older_than_seconds: float) -> list[str]:
         with self._database.read() as tx:

@@ -26,6 +26,7 @@ from wenyuan.errors import FilesUnreachable, FileVanished
 from wenyuan.store.blobs import StagedBlob
 from wenyuan.store.database import Reading, Writing
 from wenyuan.store.postgresql.database import PostgresDatabase
+from wenyuan.store.shared_blobs import in_pages
 
 _PIECE_BYTES = 1 << 20
 _PART_BYTES = 8 << 20
@@ -128,17 +129,15 @@ class BlobObjects:
             return (tx.now - int(row[0])) / 1000 if row is not None else 0.0
 
     def names(self) -> Iterator[str]:
-        after = ""
-        while True:
+        def page(after: str) -> list[str]:
             with self._database.read() as tx:
                 rows = tx.all(
                     "SELECT sha256 FROM blob_objects WHERE sha256 > :after ORDER BY sha256 LIMIT :limit",
                     {"after": after, "limit": _NAMES_AT_ONCE},
                 )
-            if not rows:
-                return
-            yield from (str(row[0]) for row in rows)
-            after = rows[-1][0]
+            return [str(row[0]) for row in rows]
+
+        return in_pages(page)
 
     def old(self, prefix: str, older_than_seconds: float) -> list[str]:
         with self._database.read() as tx:
