@@ -168,6 +168,18 @@ class Worker:
         with self._heartbeat.beating():
             return self._drain(max_jobs)
 
+    def drain_until(self, no_more: threading.Event) -> int:
+        """The same for what is there and what comes until `no_more` is set."""
+        taken = 0
+        with self._heartbeat.beating(), self._database.commits() as commits:
+            while not self._stopping.is_set():
+                is_last, seen = no_more.is_set(), commits()
+                taken += self._drain(None)
+                if is_last:
+                    break
+                self._wait_for_a_commit(commits, seen, no_more)
+        return taken
+
     def run(self) -> None:
         """Work until `stop` is called, keeping house now and then. A full disk or a long lock is waited out.
 
@@ -186,10 +198,12 @@ class Worker:
                     _LOG.warning("%s %s", error.message, error.advice)
                     self._stopping.wait(self._limits.lease_seconds)
 
-    def _wait_for_a_commit(self, commits: Callable[[], int], seen: int) -> None:
-        """Wait until there may be something new to do, at most until it is time to look anyhow."""
+    def _wait_for_a_commit(self, commits: Callable[[], int], seen: int, no_more: threading.Event | None = None) -> None:
+        """Wait until there may be something new to do, or `no_more` is, at most until it is time to look anyhow."""
         look_at = time.monotonic() + self._limits.poll_seconds
         while (left := look_at - time.monotonic()) > 0 and commits() == seen:
+            if no_more is not None and no_more.is_set():
+                return
             if self._stopping.wait(min(left, _GLANCE_SECONDS)):
                 return
 

@@ -18,7 +18,8 @@ import pytest
 from tests.waiting import until
 from wenyuan import errors
 from wenyuan.parsers import sandbox
-from wenyuan.parsers.sandbox import ReadLimits, SandboxedReader, read_document
+from wenyuan.parsers.idle_children import IdleChildren
+from wenyuan.parsers.sandbox import Child, ReadLimits, SandboxedReader, read_document
 from wenyuan.parsers.wire import Request, WireError
 from wenyuan.types import Block, Facts, Notice, ReadEvent
 
@@ -79,6 +80,8 @@ import os, time
 
 def stage(events, arguments):
     kind = arguments["do"]
+    if kind == "touch":
+        open(arguments["path"], "x").close()
     for event in events:
         yield type(event).__name__
     if kind == "bug":
@@ -185,13 +188,16 @@ def test_the_kernel_limits_processor_time(hostile: Path) -> None:
     """Even where nobody waits for it: the parent is not listening while this child spins."""
     path = file(hostile, "bad.ps", "%!PS-spin")
     request = f'["read", "{path}", "bad.ps", ""]\n'.encode()
-    command = [sys.executable, "-P", "-m", "wenyuan.parsers.child", str(1 << 30), "1", "off", "0"]
-    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+    lifeline, held = os.pipe()
+    command = [sys.executable, "-P", "-m", "wenyuan.parsers.child", str(lifeline), str(1 << 30), "1", "off", "0"]
+    child = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, pass_fds=(lifeline,))
     assert child.stdin is not None
     child.stdin.write(request)
     child.stdin.flush()
     assert child.wait(timeout=20) == -signal.SIGXCPU
     child.stdin.close()
+    os.close(lifeline)
+    os.close(held)
 
 
 def test_what_a_library_prints_is_no_answer(hostile: Path, reader: SandboxedReader) -> None:
@@ -424,3 +430,62 @@ def test_who_stops_listening_to_one_file_goes_on_with_the_next(tmp_path: Path, r
         assert [event.text for event in reader.read(short, short.name) if isinstance(event, Block)] == ["short"]
         wait_until_gone(first)
         unfinished.close()  # type: ignore[attr-defined]
+
+
+# --- Asking ahead --------------------------------------------------------------------------------
+
+
+def test_a_child_begins_with_the_file_that_follows_and_is_not_asked_twice(
+    reader: SandboxedReader, stage: Callable[..., Request], tmp_path: Path
+) -> None:
+    begun = tmp_path / "begun"
+    following = stage("touch", path=str(begun))
+    made = list(reader.make(stage("name"), unchecked, following))
+    assert len(made) == 4
+    until(begun.exists)
+    begun.unlink()
+    process = reader.process_id
+    assert len(list(reader.make(following, unchecked))) == 3
+    assert (reader.process_id, begun.exists()) == (process, False)
+
+
+def test_a_file_that_was_begun_in_vain_is_not_answered_for_another(
+    reader: SandboxedReader, stage: Callable[..., Request]
+) -> None:
+    list(reader.make(stage("name"), unchecked, stage("work", pieces=3, bytes=1)))
+    in_vain = reader.process_id
+    assert in_vain is not None
+    *_, (process, _) = reader.make(stage("name"), unchecked)
+    assert process == reader.process_id != in_vain
+    wait_until_gone(in_vain)
+
+
+def test_a_child_that_dies_of_the_file_that_follows_has_read_the_one_before(
+    reader: SandboxedReader, stage: Callable[..., Request]
+) -> None:
+    following = stage("bug")
+    assert len(list(reader.make(stage("name"), unchecked, following))) == 4
+    with pytest.raises(errors.ParserCrashed, match="ZeroDivisionError"):
+        list(reader.make(following, unchecked))
+    assert len(list(reader.make(stage("name"), unchecked))) == 4
+
+
+def test_a_long_request_that_follows_is_not_asked_ahead(reader: SandboxedReader, stage: Callable[..., Request]) -> None:
+    # Each would wait for the other to take something out of its pipe.
+    following = stage("name", of="x" * 200_000)
+    assert len(list(reader.make(stage("work", pieces=2, bytes=300_000), unchecked, following))) == 5
+    process = reader.process_id
+    assert len(list(reader.make(following, unchecked))) == 4
+    assert reader.process_id == process
+
+
+def test_who_asked_ahead_leaves_no_busy_child_to_others(stage: Callable[..., Request]) -> None:
+    idle = IdleChildren[Child]()
+    with idle.held():
+        with SandboxedReader(ReadLimits(), idle=idle) as reader:
+            list(reader.make(stage("name"), unchecked, stage("work", pieces=1, bytes=1)))
+            process = reader.process_id
+        assert process is not None
+        wait_until_gone(process)
+        with SandboxedReader(ReadLimits(), idle=idle) as other:
+            assert len(list(other.make(stage("name"), unchecked))) == 4

@@ -10,16 +10,20 @@ import pytest
 
 import wenyuan as wy
 from tests.embedding_server import EmbeddingServer
+from tests.waiting import until
 from wenyuan.errors import (
     CitationNotFound,
+    DiskFull,
     DocumentAmbiguous,
     DocumentNotFound,
     InvalidValue,
     NothingToCancel,
     NothingToRetry,
 )
+from wenyuan.flows.receive import FILES_AT_ONCE, Received
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
+from wenyuan.worker import Worker
 
 
 @pytest.fixture
@@ -385,3 +389,53 @@ def test_a_bound_of_no_jobs_is_refused(library: Library) -> None:
     for bound in (0, -3):
         with pytest.raises(InvalidValue):
             library.drain(max_jobs=bound)
+
+
+def test_the_first_files_are_found_while_others_are_taken_in(library: Library, tmp_path: Path) -> None:
+    for number in range(FILES_AT_ONCE + 8):
+        path = written(tmp_path, f"{number:03}.md", f"第{number}号水文站的记录。")
+    taken: list[Received] = []
+
+    def found_already(one: Received) -> None:
+        taken.append(one)
+        if len(taken) > FILES_AT_ONCE:
+            until(lambda: "000.md" in names(library, "水文站的记录"))
+
+    report = library.add(path.parent, on_received=found_already)
+    assert [one.outcome for one in report.received] == ["added"] * (FILES_AT_ONCE + 8)
+    assert {view.latest.state for view in library.documents.list(limit=100)} == {"ready"}
+
+
+def test_who_gives_up_while_files_are_taken_in_leaves_work_for_the_next(library: Library, tmp_path: Path) -> None:
+    for number in range(FILES_AT_ONCE + 8):
+        path = written(tmp_path, f"{number:03}.md", f"第{number}号水文站的记录。")
+    taken: list[Received] = []
+
+    def give_up(one: Received) -> None:
+        taken.append(one)
+        if len(taken) > FILES_AT_ONCE:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        library.add(path.parent, on_received=give_up)
+    library.drain()
+    # What a transaction took in is there, whether anyone was told or not.
+    assert len(library.documents.list(limit=100)) >= FILES_AT_ONCE
+    assert {view.latest.state for view in library.documents.list(limit=100)} == {"ready"}
+    assert not library.check()
+
+
+def test_a_worker_that_fails_meanwhile_is_told_when_all_is_taken_in(
+    library: Library, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(FILES_AT_ONCE + 8):
+        path = written(tmp_path, f"{number:03}.md", f"第{number}号水文站的记录。")
+    taken: list[Received] = []
+
+    def full(*_: object, **__: object) -> None:
+        raise DiskFull(path="library", reason="no space")
+
+    monkeypatch.setattr(Worker, "drain_until", full)
+    with pytest.raises(DiskFull):
+        library.add(path.parent, on_received=taken.append)
+    assert len(taken) == FILES_AT_ONCE + 8

@@ -50,11 +50,13 @@ class Meddling(SandboxedReader):
         self._meddle = meddle
         self._is_done = False
 
-    def make(self, request: Request, checked: Callable[[Any], Any]) -> Iterator[Any]:
+    def make(
+        self, request: Request, checked: Callable[[Any], Any], following: Request | None = None
+    ) -> Iterator[Any]:
         if not self._is_done:
             self._is_done = True
             self._meddle()
-        yield from super().make(request, checked)
+        yield from super().make(request, checked, following)
 
 
 def work_while(library: Library, meddle: Callable[[Worker], None]) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from wenyuan.errors import ConfigurationError, DocumentError, JobCancelled, LeaseLost, ProviderError
 from wenyuan.flows.prepared import Ending, Prepared
@@ -50,10 +51,10 @@ def ingest(tools: Ingesting, works: Sequence[Work]) -> list[Failure]:
     """
     files, failures = _begin(tools, works)
     group: list[_Whole] = []
-    for file in files:
+    for file, following in zip_longest(files, files[1:]):
         try:
             forget_what_does_not_fit(tools, file)
-            whole = _read(tools, file)
+            whole = _read(tools, file, following)
         except (DocumentError, ProviderError, ConfigurationError, JobCancelled, LeaseLost) as error:
             failures.append((file.work, error))
             continue
@@ -95,11 +96,11 @@ def _begin(tools: Ingesting, works: Sequence[Work]) -> tuple[list[StagedFile], l
     return files, failures
 
 
-def _read(tools: Ingesting, file: StagedFile) -> tuple[Prepared, Ending] | None:
+def _read(tools: Ingesting, file: StagedFile, following: StagedFile | None) -> tuple[Prepared, Ending] | None:
     """What is in a small file; a longer one is staged as it comes, published, and None returned."""
     is_long = False
     with MemberSpool(tools, file) as spool:
-        for batch, ending in batches(tools, file, spool.take):
+        for batch, ending in batches(tools, file, spool.take, following):
             if ending is None:
                 _stage_early(tools, file, batch)
                 is_long = True

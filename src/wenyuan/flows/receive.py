@@ -29,7 +29,9 @@ from wenyuan.types import Document, Given, KnowledgeBase, Problem
 
 Item = TypeVar("Item")
 
-_FILES_PER_TRANSACTION = 32
+FILES_AT_ONCE = 32
+"""How many files are taken in by one transaction."""
+
 _CHARACTERS_PER_TRANSACTION = 4_000_000
 _PLAIN = "text/plain"
 INSIDE = " › "
@@ -94,12 +96,12 @@ def receive(
 
     _refuse_archived(knowledge_base)
     remaining = iter(files)
-    group = list(islice(remaining, _FILES_PER_TRANSACTION))
-    if len(group) < _FILES_PER_TRANSACTION:
+    group = list(islice(remaining, FILES_AT_ONCE))
+    if len(group) < FILES_AT_ONCE:
         tools = _at_once(tools)
     while group:
         yield from _receive_group(tools, knowledge_base, group, stage, readable)
-        group = list(islice(remaining, _FILES_PER_TRANSACTION))
+        group = list(islice(remaining, FILES_AT_ONCE))
 
 
 def receive_texts(tools: Receiving, knowledge_base: KnowledgeBase, texts: Iterable[TextToAdd]) -> Iterator[Received]:
@@ -201,7 +203,7 @@ def _groups(texts: Iterable[TextToAdd]) -> Iterator[list[TextToAdd]]:
     for text in texts:
         group.append(text)
         size += len(text.text)
-        if len(group) == _FILES_PER_TRANSACTION or size >= _CHARACTERS_PER_TRANSACTION:
+        if len(group) == FILES_AT_ONCE or size >= _CHARACTERS_PER_TRANSACTION:
             yield group
             group, size = [], 0
     if group:

@@ -100,29 +100,42 @@ def forget_what_does_not_fit(tools: Staging, file: StagedFile) -> None:
 
 
 def batches(
-    tools: Staging, file: StagedFile, take: Callable[[Member], None] | None = None
+    tools: Staging,
+    file: StagedFile,
+    take: Callable[[Member], None] | None = None,
+    following: StagedFile | None = None,
 ) -> Iterator[tuple[Prepared, Ending | None]]:
     """What is in a file, batch by batch; the last one comes with the ending. Files inside of it are for `take`.
 
-    Raises `DocumentError`.
+    The reader begins with the `following` file while the caller is busy with this one. Raises `DocumentError`.
     """
+    stored = carried(tools.database, file.document, file.revision, file.chunking, file.rules.vocabulary)
+    if stored is None:
+        stored = _without_members(file, _made(tools, file, following), take)
+    yield from with_ending(stored, file.document.name)
+
+
+def _request(tools: Staging, file: StagedFile) -> Request:
+    """What is asked of the reader for a file."""
     document, given = file.document, file.revision.given
     path = tools.blobs.path(file.revision.blob_sha256).absolute()
     instructions = Instructions(document.name, given.title, file.chunking, file.rules.vocabulary)
     media_type = f"{given.media_type}; charset={given.charset}" if given.charset else given.media_type
-    request = Request(str(path), document.name, media_type, STAGE, instructions.encoded(), file.password)
-    stored = carried(tools.database, document, file.revision, file.chunking, file.rules.vocabulary)
-    if stored is None:
-        stored = _without_members(file, _made(tools, file, request), take)
-    yield from with_ending(stored, document.name)
+    return Request(str(path), document.name, media_type, STAGE, instructions.encoded(), file.password)
 
 
-def _made(tools: Staging, file: StagedFile, request: Request) -> Iterator[Prepared | Ending | Member | TableRows]:
+def _made(
+    tools: Staging, file: StagedFile, following: StagedFile | None
+) -> Iterator[Prepared | Ending | Member | TableRows]:
     """What the reader makes of the file, or of what a remote reader makes of that."""
+    request = _request(tools, file)
+    # What is served already may be about to move, which needs no reader.
+    ahead = _request(tools, following) if following and following.document.serving_revision_id is None else None
 
     def make(path: Path, media_type: str) -> Iterator[Prepared | Ending | Member | TableRows]:
         receiver = Receiver(request.name, tools.reader.limits.parse_output_bytes)
-        return tools.reader.make(request._replace(path=str(path), media_type=media_type), receiver)
+        asked = request._replace(path=str(path), media_type=media_type)
+        return tools.reader.make(asked, receiver, ahead if tools.converter_for is None else None)
 
     refuse_claimed_answer(request.name, request.media_type)
     path = Path(request.path)

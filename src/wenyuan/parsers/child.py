@@ -38,23 +38,20 @@ _LARGEST_WRITTEN_FILE = 1 << 24
 def main() -> None:
     """Serve requests until standard input ends.
 
-    Arguments: bytes of memory, seconds per file, which text recognition, how many pages of a file it may have.
+    Arguments: a pipe that ends when the parent does, bytes of memory, seconds per file, which text recognition, how
+    many pages of a file it may have.
     """
-    memory_bytes, seconds = int(sys.argv[1]), int(sys.argv[2])
-    settings = ReadingSettings(sys.argv[3], int(sys.argv[4]))
+    lifeline, memory_bytes, seconds = map(int, sys.argv[1:4])
+    settings = ReadingSettings(sys.argv[4], int(sys.argv[5]))
+    _die_with_parent(lifeline)
     answers = os.dup(1)
     # Whatever a library prints must not be taken for an answer.
     os.dup2(2, 1)
     _lower_limit(resource.RLIMIT_AS, memory_bytes, 0 if settings.ocr == "off" else RECOGNISER_BYTES)
     _lower_limit(resource.RLIMIT_FSIZE, _LARGEST_WRITTEN_FILE)
     _lower_limit(resource.RLIMIT_CORE, 0)
-    fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
     for line in sys.stdin.buffer:
-        request = decode_request(line)
-        _die_with_parent(True)
-        last_line = _read(request, answers, memory_bytes, seconds, settings)
-        _die_with_parent(False)
-        _send(answers, last_line)
+        _send(answers, _read(decode_request(line), answers, memory_bytes, seconds, settings))
 
 
 def _read(request: Request, answers: int, memory_bytes: int, seconds: float, settings: ReadingSettings) -> bytes:
@@ -143,19 +140,18 @@ def _limit_processor_time(limit: float) -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (int(limit) + 1, hard))
 
 
-def _die_with_parent(wanted: bool) -> None:
-    """While a file is read, let the kernel kill this process when its parent is gone.
+def _die_with_parent(lifeline: int) -> None:
+    """Let the kernel kill this process when its parent is gone.
 
-    The parent holds the other end of standard input and sends nothing meanwhile, so the only news
-    from that pipe is its end; it arrives as SIGIO, even in the middle of a library's loop.
+    The parent holds the other end of a pipe and never sends anything, so the only news from it is its
+    end; it arrives as SIGIO, even in the middle of a library's loop.
     """
-    flags = fcntl.fcntl(0, fcntl.F_GETFL)
-    fcntl.fcntl(0, fcntl.F_SETFL, flags | os.O_ASYNC if wanted else flags & ~os.O_ASYNC)
-    if wanted:
-        poll = select.poll()
-        poll.register(0, 0)
-        if poll.poll(0):
-            sys.exit(0)
+    fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
+    fcntl.fcntl(lifeline, fcntl.F_SETFL, fcntl.fcntl(lifeline, fcntl.F_GETFL) | os.O_ASYNC)
+    poll = select.poll()
+    poll.register(lifeline, 0)
+    if poll.poll(0):
+        sys.exit(0)
 
 
 if __name__ == "__main__":

@@ -54,6 +54,8 @@ FILES_PER_CHILD = 2000
 """A child is replaced after this many files, so that what its libraries leak stays small."""
 
 _READ_BYTES = 1 << 18
+# Of the 65,536 bytes that a pipe holds, a part is kept for a request that the child has not taken out yet.
+_SURE_TO_FIT = 1 << 15
 _LONGEST_LINE = 1 << 26
 # The words by which a text is found take several times the room of the text.
 _MADE_PER_BYTE = 10
@@ -134,13 +136,16 @@ class SandboxedReader:
                 raise ParserCrashed(name=name, reason="it made what was not asked for")
             yield from message
 
-    def make(self, request: Request, checked: Callable[[Any], Result]) -> Iterator[Result]:
+    def make(
+        self, request: Request, checked: Callable[[Any], Result], following: Request | None = None
+    ) -> Iterator[Result]:
         """Yield what a stage makes of a file in the child process, each as `checked` returns it.
 
         The limits are those of `read`, but the time grows with what is made. `checked` trusts
-        nothing and raises `WireError`, which means that the child has lost its mind.
+        nothing and raises `WireError`, which means that the child has lost its mind. With the request
+        that is `following`, if it is known, the child begins while the caller is busy with this one.
         """
-        for message in self._messages(request):
+        for message in self._messages(request, following):
             try:
                 if not isinstance(message, Made):
                     raise WireError("events where something made of them was asked for")
@@ -149,12 +154,12 @@ class SandboxedReader:
                 raise ParserCrashed(name=request.name, reason=f"unreadable answer: {error}") from error
             yield made
 
-    def _messages(self, request: Request) -> Iterator[list[ReadEvent] | Made]:
+    def _messages(self, request: Request, following: Request | None = None) -> Iterator[list[ReadEvent] | Made]:
         _check_file(Path(request.path), request.name, self._limits)
-        child = self._ready_child()
+        child = self._ready_child(request)
         healthy = False
         try:
-            child.request(request)
+            child.request(request, following)
             while True:
                 message = child.answer(request.name)
                 if isinstance(message, Done):
@@ -166,13 +171,13 @@ class SandboxedReader:
                 yield message
         finally:
             if healthy:
-                child.is_busy = False
+                child.is_busy = child.ahead is not None
             else:
                 child.close()
                 self._child = None if self._child is child else self._child
 
-    def _ready_child(self) -> Child:
-        if self._child is not None and not self._child.is_usable:
+    def _ready_child(self, request: Request) -> Child:
+        if self._child is not None and not self._child.is_ready_for(request):
             self.close()
         if self._child is None and self._idle is not None:
             self._child = self._idle.take(_kind_of_child(self._limits, self._settings))
@@ -213,7 +218,7 @@ def _write_all(stream: IO[bytes], data: bytes) -> None:
 
 
 class Child:
-    """A process that reads files, and the two pipes to it."""
+    """A process that reads files, the two pipes to it, and one whose end tells it that we are gone."""
 
     def __init__(self, limits: ReadLimits, settings: ReadingSettings) -> None:
         self._limits = limits
@@ -221,19 +226,25 @@ class Child:
         self.kind = _kind_of_child(limits, settings)
         self._files = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - open as long as the child lives
-        self._process = subprocess.Popen(
-            [
-                *(sys.executable, "-P", "-X", "utf8", "-m", "wenyuan.parsers.child"),
-                *(str(limits.parse_memory_bytes), str(math.ceil(limits.parse_seconds))),
-                *(settings.ocr, str(settings.ocr_pages)),
-            ],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            bufsize=0,
-            env=_environment_of_child(),
-            start_new_session=True,
-        )
+        lifeline, held = os.pipe()
+        self._lifeline = open(held, "wb", buffering=0)  # noqa: SIM115 - open as long as the child may live
+        try:
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", "-X", "utf8", "-m", "wenyuan.parsers.child", str(lifeline)),
+                    *(str(limits.parse_memory_bytes), str(math.ceil(limits.parse_seconds))),
+                    *(settings.ocr, str(settings.ocr_pages)),
+                ],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._errors,
+                bufsize=0,
+                env=_environment_of_child(),
+                start_new_session=True,
+                pass_fds=(lifeline,),
+            )
+        finally:
+            os.close(lifeline)
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._requests: IO[bytes] = self._process.stdin
@@ -243,6 +254,8 @@ class Child:
         self._pending = b""
         self.is_busy = False
         """Whether it was asked for a file that nobody has heard the end of."""
+        self.ahead: Request | None = None
+        """What it was asked for already, behind the file it is asked for now."""
         self._peak_bytes = 0
         self._seconds_left = 0.0
         self._bytes_left = 0
@@ -256,14 +269,25 @@ class Child:
     def is_usable(self) -> bool:
         return self._files < FILES_PER_CHILD and not self.is_busy and self._is_alive()
 
-    def request(self, request: Request) -> None:
+    def is_ready_for(self, request: Request) -> bool:
+        return self.ahead == request or self.is_usable
+
+    def request(self, request: Request, following: Request | None = None) -> None:
+        """Ask for a file, unless that was done ahead, and ahead for the one that follows."""
         self._files += 1
         self.is_busy = True
         self._seconds_left = self._limits.parse_seconds
         self._pages_left = self._settings.ocr_pages
         self._bytes_left = self._limits.parse_output_bytes * (_MADE_PER_BYTE if request.stage else 1)
+        line = b"" if self.ahead == request else encode_request(request)
+        self.ahead = None
+        if following is not None:
+            more = encode_request(following)
+            # While the child waits for its answers to be taken, nobody may have to wait for its pipe.
+            if len(line) + len(more) <= _SURE_TO_FIT:
+                self.ahead, line = following, line + more
         try:
-            _write_all(self._requests, encode_request(request))
+            _write_all(self._requests, line)
         except BrokenPipeError as error:
             raise ParserCrashed(name=request.name, reason=self._cause_of_death()) from error
 
@@ -357,3 +381,4 @@ class Child:
         self._requests.close()
         self._answers.close()
         self._errors.close()
+        self._lifeline.close()

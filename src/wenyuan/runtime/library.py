@@ -210,13 +210,8 @@ class Library:
             receiving = replace(receiving, password=_for_files(password, paths))
         named, pages = self.sources.pages_among(paths, kb, metadata, allow_private=allow_private)
         files = gather([Path(path) for path in named], exclude, self.path, gathering)
-        received = []
-        for one in receive(receiving, knowledge_base, files, given):
-            received.append(one)
-            if on_received is not None:
-                on_received(one)
-        if wait:
-            self.drain(watch=watch)
+        arriving = receive(receiving, knowledge_base, files, given)
+        received = self._workers.taken_in(arriving, on_received, self._watcher(watch), wait=wait)
         received += map(self.sources.received, pages)
         return AddReport(tuple(received), {k: n for k, n in gathering.passed_over.items() if n})
 
@@ -242,10 +237,8 @@ class Library:
 
     def add_texts(self, items: Iterable[TextToAdd], *, kb: str | None = None, wait: bool = True) -> AddReport:
         """Add many texts, a group per transaction; one that cannot be stored is reported, the rest goes on."""
-        received = tuple(receive_texts(self.receiving(), self.knowledge_bases.find(kb), items))
-        if wait:
-            self.drain()
-        return AddReport(received, {})
+        arriving = receive_texts(self.receiving(), self.knowledge_bases.find(kb), items)
+        return AddReport(tuple(self._workers.taken_in(arriving, None, None, wait=wait)), {})
 
     def preview(
         self,
@@ -396,6 +389,11 @@ class Library:
     def stop_working(self) -> None:
         """Ask every worker of this library in this process to stop; safe in a signal handler."""
         self._workers.stop()
+
+    @property
+    def is_for_many_machines(self) -> bool:
+        """Whether servers and workers on several machines can share it, as they can what is on PostgreSQL."""
+        return self._database.is_for_many_machines
 
     # --- Upkeep ----------------------------------------------------------------------------------
 

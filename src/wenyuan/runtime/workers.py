@@ -5,13 +5,14 @@ from __future__ import annotations
 import logging
 import platform
 import random
+import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import wait as wait_for
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -28,7 +29,7 @@ from wenyuan.flows.pacing import Pacing
 from wenyuan.flows.publish import publish
 from wenyuan.flows.purge import enqueue_purges, forget_leftovers, purge
 from wenyuan.flows.rebuild import Rebuilding, rebuild
-from wenyuan.flows.receive import Receiving
+from wenyuan.flows.receive import FILES_AT_ONCE, Received, Receiving
 from wenyuan.flows.reread import reread
 from wenyuan.flows.sweep import sweep_unused
 from wenyuan.flows.unpack import unpack
@@ -79,7 +80,45 @@ class Workers:
         wanted = self.settings.worker.threads if max_jobs is None else 1
         with ExitStack() as stack:
             workers = [stack.enter_context(self._worker()) for _ in range(wanted)]
-            return sum(_watched(workers, lambda worker: worker.drain(max_jobs), watch))
+            with _at_work(workers, lambda worker: worker.drain(max_jobs)) as working:
+                return sum(_watched(working, watch))
+
+    def taken_in(
+        self,
+        arriving: Iterator[Received],
+        on_received: Callable[[Received], None] | None,
+        watch: Callable[[], None] | None,
+        *,
+        wait: bool,
+    ) -> list[Received]:
+        """All that arrives; with `wait` the work for it is done as well, while more of it comes.
+
+        Of thousands of files nothing would be found for minutes else. `watch` is called when all have arrived.
+        """
+        received = []
+
+        def take(arrived: Iterable[Received]) -> None:
+            for one in arrived:
+                received.append(one)
+                if on_received is not None:
+                    on_received(one)
+
+        take(islice(arriving, FILES_AT_ONCE))
+        with self._draining(watch) if wait else nullcontext():
+            take(arriving)
+        return received
+
+    @contextmanager
+    def _draining(self, watch: Callable[[], None] | None) -> Iterator[None]:
+        """Do the work that is there and what comes while the context lasts; at its end, what is left."""
+        self.keep_up()
+        no_more = threading.Event()
+        with ExitStack() as stack:
+            workers = [stack.enter_context(self._worker()) for _ in range(self.settings.worker.threads)]
+            with _at_work(workers, lambda worker: worker.drain_until(no_more)) as working:
+                yield
+                no_more.set()
+                _watched(working, watch)
 
     def work(self, watch: Callable[[], None] | None) -> None:
         """Work, and follow the folders that are watched, until stopped."""
@@ -87,7 +126,8 @@ class Workers:
         with ExitStack() as stack:
             stack.enter_context(self.sources.followed())
             workers = [stack.enter_context(self._worker()) for _ in range(self.settings.worker.threads)]
-            _watched(workers, lambda worker: worker.run(), watch)
+            with _at_work(workers, lambda worker: worker.run()) as working:
+                _watched(working, watch)
 
     def stop(self) -> None:
         for worker in self.running:
@@ -223,22 +263,26 @@ def _one_by_one(do: Callable[[Work], object]) -> Perform:
     return perform
 
 
-def _watched(
-    workers: Sequence[Worker], run: Callable[[Worker], Result], watch: Callable[[], None] | None
-) -> list[Result]:
-    """Run workers in threads of their own, so that Ctrl-C reaches this one and stops them cleanly."""
+@contextmanager
+def _at_work(workers: Sequence[Worker], run: Callable[[Worker], Result]) -> Iterator[list[Future[Result]]]:
+    """Run workers in threads of their own, so that Ctrl-C reaches this one; at the end they stop cleanly."""
     executor = ThreadPoolExecutor(max_workers=len(workers), thread_name_prefix="worker")
-    # Not Thread.join: interrupted while it waits, it takes a thread for ended that is still at work.
     working = [executor.submit(run, worker) for worker in workers]
     try:
-        while wait_for(working, timeout=_WATCH_SECONDS).not_done:
-            if watch is not None:
-                watch()
-        if watch is not None:
-            watch()
+        yield working
     finally:
         for worker in workers:
             worker.stop()
         wait_for(working)
         executor.shutdown()
+
+
+def _watched(working: Sequence[Future[Result]], watch: Callable[[], None] | None) -> list[Result]:
+    """Wait for what workers return."""
+    # Not Thread.join: interrupted while it waits, it takes a thread for ended that is still at work.
+    while wait_for(working, timeout=_WATCH_SECONDS).not_done:
+        if watch is not None:
+            watch()
+    if watch is not None:
+        watch()
     return [one.result() for one in working]

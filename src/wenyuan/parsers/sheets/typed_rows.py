@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 
-from wenyuan.language.cell_values import cell_value, shown_number
+from wenyuan.language.tables.cell_values import cell_value, shown_number
 from wenyuan.parsers.sheets.sheet_cells import Cell, SheetRow
 from wenyuan.parsers.typed_tables import TypedTable, TypedTables
 from wenyuan.types import CellValue, TableRows

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from wenyuan.language.cell_values import cell_value
+from wenyuan.language.tables.cell_values import cell_value
 from wenyuan.parsers.typed_tables import TypedTable, TypedTables
 from wenyuan.types import Notice, TableRows
 
