@@ -50,16 +50,20 @@ class Line:
         self._port = port
         self.reader: asyncio.StreamReader
         self._writer: asyncio.StreamWriter | None = None
+        self._ends = False
 
     async def ask(self, path: str, body: object) -> Head:
         """Send a request and read the head of its answer."""
-        if self._writer is None or self._writer.is_closing() or self.reader.at_eof():
+        if self._writer is None or self._writer.is_closing() or self._ends or self.reader.at_eof():
+            self.close()
             self.reader, self._writer = await asyncio.open_connection("127.0.0.1", self._port, limit=_LONGEST_LINE)
         content = json.dumps(body).encode()
         head = f"POST /api/v1{path} HTTP/1.1\r\nHost: 127.0.0.1:{self._port}\r\nContent-Type: application/json\r\n"
         self._writer.write(f"{head}Content-Length: {len(content)}\r\n\r\n".encode() + content)
         status, *lines = (await self.reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
         headers = dict(line.lower().split(": ", 1) for line in lines if line)
+        # Such a connection may be gone already while its end is not yet seen here.
+        self._ends = headers.get("connection") == "close"
         return Head(int(status.split()[1]), headers)
 
     async def rest(self, head: Head) -> None:

@@ -1,14 +1,16 @@
 """A language model's service that says the same to everyone, a piece at a time: `python -m benchmarks.door_model`.
 
-It prints its port, and serves until it is killed. It costs so little that what is measured is not the model.
+Its pieces come sooner and later, as those of models do. It prints its port, and serves until it is killed. It costs so
+little that what is measured is not the model.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import random
 
-PIECES, SECONDS_A_PIECE = 40, 0.05
+PIECES, SECONDS_A_PIECE = 40, (0.03, 0.07)
 _TEXTS = ("这台水泵", "每年检查一次，", "由值班的人", "记下水位和压力", " [1]。")
 
 
@@ -33,7 +35,7 @@ async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) ->
             await reader.readexactly(int(length.partition(":")[2]))
             writer.write(_HEAD + _FIRST)
             for number in range(PIECES):
-                await asyncio.sleep(SECONDS_A_PIECE)
+                await asyncio.sleep(random.uniform(*SECONDS_A_PIECE))
                 writer.write(_PIECES[number % len(_PIECES)])
                 await writer.drain()
             writer.write(_LAST + _DONE)

@@ -160,7 +160,8 @@ class WatchSettings:
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`threads` requests are worked on at once and `waiting` more may wait; one is given up after `request_seconds`.
-    More threads than two or three for each core answer later, not sooner: they share one interpreter.
+    As they share one interpreter, more threads answer later, not sooner: 0 is two for a library in a folder, and four
+    for one on PostgreSQL, whose answers they wait for.
 
     So many `connections` are answered. The head of a request has `head_seconds` to come, and whoever takes nothing of
     what is sent for `send_seconds` is left. A body other than a file may have `body_bytes`, and must not stand still
@@ -178,7 +179,7 @@ class ServerSettings:
 
     host: str = "127.0.0.1"
     port: int = 8420
-    threads: int = 4
+    threads: int = 0
     waiting: int = 64
     connections: int = 1000
     request_seconds: float = 60.0
@@ -369,6 +370,7 @@ _MAY_BE_ZERO = frozenset(
         "search.rerank_threshold",
         "search.rerank_top_n",
         "server.requests_per_minute",
+        "server.threads",
     )
 )
 

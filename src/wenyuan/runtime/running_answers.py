@@ -22,7 +22,7 @@ _RETRY_SECONDS = 2
 _MOST_KEPT = 512
 # Looking into the documents is computing, and a few that do so at once are all done sooner than many. It may wait for a
 # model as well, so that nobody waits long for a place.
-_LOOKING_AT_ONCE, _LOOKING_SECONDS = 4, 1.0
+_LOOKING_SECONDS = 1.0
 _LOOKED = frozenset(("rag.sources", "assistant.delta"))
 
 Making = Callable[[Callable[[], bool]], Iterator[Step]]
@@ -150,7 +150,7 @@ class RunningAnswers:
     """All that are being given, `most` of them, and those that were given a moment ago.
 
     One key has at most `share` of them, which is above 0 and at most 1; whoever needs no key shares with nobody.
-    `ending` tells that the process is to end.
+    As many as `looking` look into the documents at once. `ending` tells that the process is to end.
     """
 
     def __init__(
@@ -160,6 +160,7 @@ class RunningAnswers:
         kept_seconds: float,
         ending: Callable[[], bool] = lambda: False,
         share: float = 1.0,
+        looking: int = 2,
     ) -> None:
         self._most = most
         self._most_of_a_key = max(1, math.floor(most * share))
@@ -168,7 +169,7 @@ class RunningAnswers:
         self._kept_seconds = kept_seconds
         self._answers: list[tuple[RunningAnswer, threading.Thread]] = []
         self._changing = threading.Lock()
-        self._looking = threading.BoundedSemaphore(_LOOKING_AT_ONCE)
+        self._looking = threading.BoundedSemaphore(looking)
 
     def begin(self, owner: str, make: Making) -> RunningAnswer:
         """Begin an answer whose steps `make` gives.

@@ -23,6 +23,7 @@ BODY_IS_WHOLE = "wenyuan.body_is_whole"
 _MOST_REMEMBERED = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WRITERS, _READERS, _MOST_UPLOADS, _BOTS = 2, 2, 16, 8
+_THREADS_IN_A_FOLDER, _THREADS_ON_POSTGRESQL = 2, 4
 _PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
 
 
@@ -82,7 +83,9 @@ class House:
         settings = self.library.settings.server
         self.settings = settings
         answers = self.library.settings.answer
-        self.pool = Pool(settings.threads, settings.waiting, "ask")
+        suitable = _THREADS_ON_POSTGRESQL if self.library.is_for_many_machines else _THREADS_IN_A_FOLDER
+        threads = settings.threads or suitable
+        self.pool = Pool(threads, settings.waiting, "ask")
         # Who waits for a model's whole answer keeps none of those waiting who search.
         self.answering = Pool(answers.running, settings.waiting, "answering")
         self.bots = Pool(_BOTS, settings.waiting, "bot")
@@ -95,6 +98,7 @@ class House:
             answers.kept_seconds,
             lambda: self.is_stopping,
             answers.key_share,
+            looking=threads,
         )
         self.uploads = Turnstile(_MOST_UPLOADS)
         self.pace = Pace(settings.requests_per_minute)
