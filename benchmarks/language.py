@@ -14,7 +14,7 @@ from benchmarks.report import table
 from wenyuan.language.coverage import CoverageReader
 from wenyuan.language.highlights import highlights
 from wenyuan.language.postings import read_chunk
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.language.scripts import language_of
 from wenyuan.language.vocabulary import Vocabulary
 from wenyuan.types import Anchor, Chunk

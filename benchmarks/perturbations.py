@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from wenyuan.language.dates import find_dates
+from wenyuan.language.dates.resolving import find_dates
 from wenyuan.language.numerals import render_integer
 from wenyuan.rules.sentences import split_sentences
 

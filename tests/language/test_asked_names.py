@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.language.asked_names import asked_names
 from wenyuan.language.folding import fold
 from wenyuan.language.postings import read_chunk
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.asked_names import asked_names
+from wenyuan.language.questions.reading import read_question
 from wenyuan.types import Anchor, Chunk
 
 NAMES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wenyuan.language.asked_values import AskedValue, asked_value, values_stated
+from wenyuan.language.questions.asked_values import AskedValue, asked_value, values_stated
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.language.cell_values import LONGEST_CELL, cell_value, mark_of, shown_number, wanted
+from wenyuan.language.tables.cell_values import LONGEST_CELL, cell_value, mark_of, shown_number, wanted
 from wenyuan.types import Amount, Days
 
 APRIL_14 = datetime.date(2026, 4, 14).toordinal()

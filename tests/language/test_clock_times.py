@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.language.clock_times import clock_times
+from wenyuan.language.dates.clock_times import clock_times
 from wenyuan.language.folding import fold
 from wenyuan.language.numerals import render_integer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wenyuan.language.date_context import dates_below, dates_of_headings
+from wenyuan.language.dates.context import dates_below, dates_of_headings
 from wenyuan.language.folding import fold
 from wenyuan.language.keys import date_value
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.language.date_writings import WRITINGS
 from wenyuan.language.aliases import aliases
-from wenyuan.language.dates import find_dates
+from wenyuan.language.dates.resolving import find_dates
 
 DAYS = st.dates(datetime.date(1000, 1, 1), datetime.date(2999, 12, 31))
 

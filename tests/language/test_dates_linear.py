@@ -11,9 +11,9 @@ import time
 
 import pytest
 
-from wenyuan.language.dates import date_mentions, find_dates
+from wenyuan.language.dates.questions import question_dates
+from wenyuan.language.dates.resolving import date_mentions, find_dates
 from wenyuan.language.folding import fold
-from wenyuan.language.question_dates import question_dates
 
 NOW = datetime.date(2026, 4, 20)
 

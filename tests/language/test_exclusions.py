@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.language.aliases import aliases
-from wenyuan.language.exclusions import excluded_token, without_exclusions
+from wenyuan.language.questions.exclusions import excluded_token, without_exclusions
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.words import decode_token, index_tokens
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.language.file_names import file_names
 from wenyuan.language.folding import fold
+from wenyuan.language.questions.file_names import file_names
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from wenyuan.language.folding import fold
 from wenyuan.language.highlights import highlights
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.language.words import index_tokens, located_words, term_token
 
 NOW = datetime.date(2026, 4, 20)

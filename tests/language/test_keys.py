@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from wenyuan.language.keys import document_keys, slug
 from wenyuan.language.postings import read_chunk
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.types import Anchor, Chunk, Key, KeyKind, KeySource
 
 NOW = datetime.date(2026, 4, 20)

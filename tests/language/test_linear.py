@@ -12,12 +12,12 @@ import pytest
 
 from wenyuan.language.aliases import aliases
 from wenyuan.language.coverage import CoverageReader
-from wenyuan.language.date_context import dates_below, dates_of_headings
+from wenyuan.language.dates.context import dates_below, dates_of_headings
 from wenyuan.language.folding import fold
 from wenyuan.language.highlights import highlights
 from wenyuan.language.numerals import parse_number
 from wenyuan.language.postings import read_chunk
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.types import Anchor, Chunk
 
 NOW = datetime.date(2026, 4, 20)

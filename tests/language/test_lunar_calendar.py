@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.language.lunar_calendar import clear_and_bright, covers, lunar_day, lunar_month, lunar_year_of
+from wenyuan.language.dates.lunar_calendar import clear_and_bright, covers, lunar_day, lunar_month, lunar_year_of
 
 YEARS = st.integers(1900, 2100)
 ONE_DAY = datetime.timedelta(days=1)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from wenyuan.language.dates import find_dates
-from wenyuan.language.question_dates import question_dates
+from wenyuan.language.dates.questions import question_dates
+from wenyuan.language.dates.resolving import find_dates
 
 NOW = datetime.date(2026, 4, 20)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from wenyuan.language.folding import fold
-from wenyuan.language.phrases import holds_phrase
+from wenyuan.language.questions.phrases import holds_phrase
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from wenyuan.language.aliases import aliases
-from wenyuan.language.dates import date_mentions
+from wenyuan.language.dates.resolving import date_mentions
 from wenyuan.language.folding import fold
 from wenyuan.language.numerals import render_integer
 from wenyuan.language.plain_numbers import number_words

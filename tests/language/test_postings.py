@@ -9,7 +9,7 @@ import apsw
 import pytest
 
 from wenyuan.language.postings import read_chunk
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.types import Anchor, Chunk, Posting
 
 NOW = datetime.date(2026, 4, 20)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.language.date_writings import WRITINGS
-from wenyuan.language.date_mentions import OPEN_YEAR
-from wenyuan.language.dates import find_dates
-from wenyuan.language.question_dates import ANY_YEAR, question_dates
+from wenyuan.language.dates.mentions import OPEN_YEAR
+from wenyuan.language.dates.questions import ANY_YEAR, question_dates
+from wenyuan.language.dates.resolving import find_dates
 
 NOW = datetime.date(2026, 4, 20)
 """A Monday."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.language.words import decode_token
 from wenyuan.types import Plan
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.errors import InvalidValue
-from wenyuan.language.expansion import expanded_tokens
 from wenyuan.language.folding import fold
 from wenyuan.language.postings import read_chunk
+from wenyuan.language.questions.expansion import expanded_tokens
 from wenyuan.language.vocabulary import EMPTY, LONGEST_TERM, MOST_SYNONYMS, MOST_TERMS, Vocabulary, folded_term
 from wenyuan.language.words import index_tokens, query_tokens, term_of_token, term_token
 from wenyuan.types import Anchor, Chunk

@@ -6,7 +6,7 @@ import datetime
 
 import pytest
 
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.rules.selection import (
     Ranked,
     exact_first,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from wenyuan.flows.recall import Asked, Recall
 from wenyuan.flows.weigh import Weighed
-from wenyuan.language.asked_names import asked_names
 from wenyuan.language.folding import fold
+from wenyuan.language.questions.asked_names import asked_names
 
 
 def absent_names(asked: Asked, found: Sequence[Recall], weighed: Weighed) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from wenyuan.errors import ConfigurationError, ProviderError
 from wenyuan.flows.evidence import citation_of_passage
 from wenyuan.flows.retrieve import Retrieving
 from wenyuan.language.aliases import aliases
-from wenyuan.language.asked_values import asked_value, values_stated
+from wenyuan.language.questions.asked_values import asked_value, values_stated
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
 from wenyuan.rules.embedding_input import batches, embedding_input

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from wenyuan.flows.journey import Journey
 from wenyuan.flows.recall import Recall
-from wenyuan.language.exclusions import without_exclusions
+from wenyuan.language.questions.exclusions import without_exclusions
 from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.store import chunks, fields, indexes, knowledge_bases

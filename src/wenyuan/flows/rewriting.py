@@ -9,7 +9,7 @@ from functools import reduce
 
 from wenyuan.errors import WenyuanError
 from wenyuan.flows.recall import Asked
-from wenyuan.language.questions import read_question
+from wenyuan.language.questions.reading import read_question
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.rules.observer import Observer
 from wenyuan.rules.rewriting import MOST_MESSAGES, accepted, needs_rewrite

@@ -15,7 +15,7 @@ from wenyuan.flows.tables import (
     table_id,
     tables_in_scope,
 )
-from wenyuan.language.cell_values import folded_words, wanted
+from wenyuan.language.tables.cell_values import folded_words, wanted
 from wenyuan.rules.table_arithmetic import FigureRefused, kinds_of, shown
 from wenyuan.rules.table_queries import PARAMETERS, QueryInvalid, figure_name, read_arguments, read_query
 from wenyuan.rules.table_statements import refusal

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
-from wenyuan.language.cell_values import folded_words
+from wenyuan.language.tables.cell_values import folded_words
 from wenyuan.rules.table_arithmetic import Scanned, scan, shown, work_out
 from wenyuan.store import chunks, knowledge_bases, tables
 from wenyuan.store.database import Reading

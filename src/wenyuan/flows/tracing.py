@@ -13,7 +13,7 @@ from wenyuan.errors import StorageError, TraceNotFound
 from wenyuan.flows.journey import Journey
 from wenyuan.flows.recall import Recall
 from wenyuan.flows.weigh import Weighed
-from wenyuan.language.date_mentions import OPEN_YEAR
+from wenyuan.language.dates.mentions import OPEN_YEAR
 from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer

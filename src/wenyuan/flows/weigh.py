@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from wenyuan.flows.recall import Asked, Recall
-from wenyuan.language.asked_names import asked_names
 from wenyuan.language.coverage import Coverage, CoverageReader
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import stands_in
-from wenyuan.language.phrases import holds_phrase
+from wenyuan.language.questions.asked_names import asked_names
+from wenyuan.language.questions.phrases import holds_phrase
 from wenyuan.language.scripts import language_of
 from wenyuan.language.translation import Translation
 from wenyuan.rules.fusion import reciprocal_rank_fusion

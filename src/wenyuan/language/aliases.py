@@ -23,8 +23,8 @@ from datetime import date
 from functools import lru_cache
 from itertools import chain
 
-from wenyuan.language.date_mentions import DateMention
-from wenyuan.language.dates import date_mentions
+from wenyuan.language.dates.mentions import DateMention
+from wenyuan.language.dates.resolving import date_mentions
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers
 from wenyuan.language.plain_numbers import number_words

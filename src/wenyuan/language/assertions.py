@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from wenyuan.language.clock_times import ClockTime, clock_times
-from wenyuan.language.date_mentions import DateMention
-from wenyuan.language.dates import Capitals, resolved
+from wenyuan.language.dates.clock_times import ClockTime, clock_times
+from wenyuan.language.dates.mentions import DateMention
+from wenyuan.language.dates.resolving import Capitals, resolved
 from wenyuan.language.folding import FoldedText, fold_with_offsets
 from wenyuan.language.identifiers import Identifier, located_identifiers
 from wenyuan.language.quantities import Quantity, quantities

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from wenyuan.language.dates import find_dates
+from wenyuan.language.dates.resolving import find_dates
 from wenyuan.language.folding import fold_with_offsets
 from wenyuan.language.identifiers import located_identifiers
 from wenyuan.language.plain_numbers import located_numbers

@@ -20,7 +20,7 @@ from itertools import chain, pairwise
 from typing import Literal
 
 from wenyuan.language.compounds import ASCII_WORD
-from wenyuan.language.english_dates import MONTH_NAMES
+from wenyuan.language.dates.english import MONTH_NAMES
 from wenyuan.language.folding import fold, translated
 from wenyuan.language.words import encode_token, word_token
 

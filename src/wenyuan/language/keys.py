@@ -17,8 +17,8 @@ from functools import lru_cache
 from itertools import chain, islice
 from typing import Any
 
-from wenyuan.language.date_mentions import DateMention, PartialDate
-from wenyuan.language.dates import date_mentions
+from wenyuan.language.dates.mentions import DateMention, PartialDate
+from wenyuan.language.dates.resolving import date_mentions
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers, most_specific
 from wenyuan.types import Key, KeySource

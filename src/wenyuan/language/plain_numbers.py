@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
-from wenyuan.language.date_mentions import DateMention
+from wenyuan.language.dates.mentions import DateMention
 from wenyuan.language.numerals import NUMERAL, parse_number
 
 _LONGEST = 32

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from wenyuan.language.aliases import tokens_of, tokens_of_dates
-from wenyuan.language.date_context import Context, dates_below, dates_of_headings
+from wenyuan.language.dates.context import Context, dates_below, dates_of_headings
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers
 from wenyuan.language.keys import chunk_keys, heading_keys

@@ -12,7 +12,7 @@ from functools import cache, cached_property, lru_cache
 
 from wenyuan.language.bilingual_words import WORDS
 from wenyuan.language.compounds import ASCII_WORD
-from wenyuan.language.question_words import without_question_phrases
+from wenyuan.language.questions.words import without_question_phrases
 from wenyuan.language.words import word_token
 
 _MOST_PLACES = 16

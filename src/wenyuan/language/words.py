@@ -26,7 +26,7 @@ from operator import add
 
 from wenyuan.language.compounds import ASCII_WORD, WORD, compound_pattern, pieces
 from wenyuan.language.folding import fold
-from wenyuan.language.question_words import PARTICLES, QUESTION_WORDS, without_question_phrases
+from wenyuan.language.questions.words import PARTICLES, QUESTION_WORDS, without_question_phrases
 from wenyuan.language.scripts import HAN, HANGUL, KANA
 from wenyuan.language.stemming import stem
 from wenyuan.language.vocabulary import EMPTY, Vocabulary

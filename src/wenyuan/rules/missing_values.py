@@ -9,7 +9,7 @@ from decimal import Decimal
 from itertools import islice
 
 from wenyuan.language.assertions import Reading, is_east_asian
-from wenyuan.language.date_mentions import DateMention
+from wenyuan.language.dates.mentions import DateMention
 from wenyuan.language.proper_names import names_said, without_punctuation
 from wenyuan.language.quantities import Quantity
 from wenyuan.language.stemming import stem

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from wenyuan.language.date_mentions import FIRST_YEAR
+from wenyuan.language.dates.mentions import FIRST_YEAR
 from wenyuan.store.database import Reading
 
 _FIRST_DAY = (FIRST_YEAR - 1) * 365

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from wenyuan.language.date_mentions import FIRST_YEAR
-from wenyuan.language.dates import find_dates
+from wenyuan.language.dates.mentions import FIRST_YEAR
+from wenyuan.language.dates.resolving import find_dates
 from wenyuan.language.folding import fold
 from wenyuan.language.scripts import language_of
 from wenyuan.rules.filters import DATE_FIELD, value_days, value_number, value_text

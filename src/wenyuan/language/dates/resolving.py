@@ -11,12 +11,12 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 
-from wenyuan.language.chinese_dates import UNKNOWN, chinese_mentions
-from wenyuan.language.date_mentions import DateMention, joined
-from wenyuan.language.english_dates import english_mentions
+from wenyuan.language.dates.chinese import UNKNOWN, chinese_mentions
+from wenyuan.language.dates.english import english_mentions
+from wenyuan.language.dates.lunar import lunar_mentions
+from wenyuan.language.dates.mentions import DateMention, joined
+from wenyuan.language.dates.numeric import numbers, numeric_mentions
 from wenyuan.language.folding import fold_with_offsets
-from wenyuan.language.lunar_dates import lunar_mentions
-from wenyuan.language.numeric_dates import numbers, numeric_mentions
 from wenyuan.types import DateSpan
 
 _range_mark = re.compile(r"\s{0,2}(?:到|至|-{1,4}|~|to|through|until|till)\s{0,2}")

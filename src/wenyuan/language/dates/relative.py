@@ -14,10 +14,10 @@ import datetime
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from wenyuan.language.calendar_units import READING
-from wenyuan.language.chinese_relative_dates import chinese_relative_mentions, chinese_replacements
-from wenyuan.language.date_mentions import DateMention
-from wenyuan.language.english_relative_dates import english_relative_mentions, english_replacements
+from wenyuan.language.dates.calendar_units import READING
+from wenyuan.language.dates.chinese_relative import chinese_relative_mentions, chinese_replacements
+from wenyuan.language.dates.english_relative import english_relative_mentions, english_replacements
+from wenyuan.language.dates.mentions import DateMention
 from wenyuan.language.folding import FoldedText
 
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from functools import lru_cache
 
-from wenyuan.language.dates import find_dates
+from wenyuan.language.dates.resolving import find_dates
 from wenyuan.language.folding import fold
 from wenyuan.language.numerals import parse_number
 from wenyuan.types import Amount, CellValue, Days, RowMark, Wanted

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 from wenyuan.language.compounds import ASCII_WORD
-from wenyuan.language.question_words import QUESTION_WORDS
+from wenyuan.language.questions.words import QUESTION_WORDS
 from wenyuan.language.words import encode_token, word_token
 
 _LEAST_LETTERS = 5

@@ -11,9 +11,9 @@ import datetime
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from wenyuan.language.chinese_dates import YEAR_CHARACTERS, chinese_years
-from wenyuan.language.date_mentions import DateMention, day_range
-from wenyuan.language.lunar_calendar import clear_and_bright, lunar_day
+from wenyuan.language.dates.chinese import YEAR_CHARACTERS, chinese_years
+from wenyuan.language.dates.lunar_calendar import clear_and_bright, lunar_day
+from wenyuan.language.dates.mentions import DateMention, day_range
 
 READING = "festival"
 

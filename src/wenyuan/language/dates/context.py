@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from wenyuan.language.chinese_dates import DAY_NUMBER, chinese_number
-from wenyuan.language.date_mentions import DateMention, PartialDate, single
-from wenyuan.language.dates import date_mentions
-from wenyuan.language.english_dates import MONTH_NAMES
+from wenyuan.language.dates.chinese import DAY_NUMBER, chinese_number
+from wenyuan.language.dates.english import MONTH_NAMES
+from wenyuan.language.dates.mentions import DateMention, PartialDate, single
+from wenyuan.language.dates.resolving import date_mentions
 from wenyuan.language.folding import fold
 
 Context = tuple[PartialDate, ...]

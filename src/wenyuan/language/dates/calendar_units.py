@@ -9,7 +9,7 @@ import datetime
 from calendar import monthrange
 from typing import Literal, NamedTuple
 
-from wenyuan.language.date_mentions import PartialDate
+from wenyuan.language.dates.mentions import PartialDate
 
 Unit = Literal["day", "week", "month", "quarter", "year"]
 

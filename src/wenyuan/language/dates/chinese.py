@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, part_of_month, single
+from wenyuan.language.dates.mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, part_of_month, single
 from wenyuan.language.numerals import parse_integer
 
 # The numeral characters as they look after folding.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
-from wenyuan.language.date_mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, part_of_month, single
+from wenyuan.language.dates.mentions import FIRST_YEAR, LAST_YEAR, DateMention, PartialDate, part_of_month, single
 
 MONTH_NAMES = {
     word: number

@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from wenyuan.language.calendar_units import (
+from wenyuan.language.dates.calendar_units import (
     MOST_UNITS,
     READING,
     Days,
@@ -17,8 +17,8 @@ from wenyuan.language.calendar_units import (
     unit_at,
     weekday_of,
 )
-from wenyuan.language.chinese_dates import DAY_NUMBER, chinese_number
-from wenyuan.language.date_mentions import DateMention, day_range
+from wenyuan.language.dates.chinese import DAY_NUMBER, chinese_number
+from wenyuan.language.dates.mentions import DateMention, day_range
 
 _NOT_AGE = "(?![轻代龄级])"
 _YEARS = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from wenyuan.language.date_mentions import DateMention
+from wenyuan.language.dates.mentions import DateMention
 
 _VALID = "(?:有效|生效|适用|施行|执行|实施|现行)"
 _STILL = r"(?:仍然?|还|已经?|正在?)?\s?"

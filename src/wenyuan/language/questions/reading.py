@@ -7,14 +7,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from wenyuan.language.aliases import tokens_of, tokens_of_dates
-from wenyuan.language.exclusions import excluded_token, without_exclusions
-from wenyuan.language.expansion import expanded_tokens
-from wenyuan.language.file_names import file_names
+from wenyuan.language.dates.questions import question_dates
 from wenyuan.language.folding import fold
 from wenyuan.language.identifiers import Identifier, identifiers, located_identifiers, most_specific
 from wenyuan.language.keys import slug
 from wenyuan.language.plain_numbers import number_words
-from wenyuan.language.question_dates import question_dates
+from wenyuan.language.questions.exclusions import excluded_token, without_exclusions
+from wenyuan.language.questions.expansion import expanded_tokens
+from wenyuan.language.questions.file_names import file_names
 from wenyuan.language.scripts import language_of
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.words import query_tokens

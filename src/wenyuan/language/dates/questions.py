@@ -6,14 +6,14 @@ import datetime
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from wenyuan.language import calendar_units, festivals, lunar_dates, relative_dates
-from wenyuan.language.as_of import as_of
-from wenyuan.language.brief_dates import brief_mentions
-from wenyuan.language.date_mentions import DateMention, PartialDate, single
-from wenyuan.language.dates import Capitals, resolved
+from wenyuan.language.dates import calendar_units, festivals, lunar, relative
+from wenyuan.language.dates.as_of import as_of
+from wenyuan.language.dates.brief import brief_mentions
+from wenyuan.language.dates.lunar_calendar import lunar_year_of
+from wenyuan.language.dates.mentions import DateMention, PartialDate, single
+from wenyuan.language.dates.relative import DatedQuestion
+from wenyuan.language.dates.resolving import Capitals, resolved
 from wenyuan.language.folding import FoldedText, fold_with_offsets
-from wenyuan.language.lunar_calendar import lunar_year_of
-from wenyuan.language.relative_dates import DatedQuestion
 from wenyuan.types import DateSpan
 
 ANY_YEAR = "any-year"
@@ -21,8 +21,8 @@ ANY_YEAR = "any-year"
 
 _LONGEST_EXACT_DAYS = 31
 _MOST_MONTHS = 12
-_COUNTED = (calendar_units.READING, festivals.READING, lunar_dates.READING)
-_WORDS_THAT_STAY = (lunar_dates.READING, festivals.READING, "month")
+_COUNTED = (calendar_units.READING, festivals.READING, lunar.READING)
+_WORDS_THAT_STAY = (lunar.READING, festivals.READING, "month")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +50,12 @@ def question_dates(question: str, now: datetime.date) -> QuestionDates:
     its year meets those too. Spans count characters of the question as given.
     """
     lunar_year = lunar_year_of(now)
-    dated = relative_dates.with_absolute_dates(fold_with_offsets(question), now)
+    dated = relative.with_absolute_dates(fold_with_offsets(question), now)
     folded = dated.folded
     capitals = Capitals(question, folded.offsets, dated.replaced)
     more = [
         *dated.mentions,
-        *relative_dates.relative_mentions(folded.text, now),
+        *relative.relative_mentions(folded.text, now),
         *brief_mentions(folded.text, capitals),
         *festivals.festival_mentions(folded.text, now),
     ]

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 
-from wenyuan.language.chinese_dates import NO_DAY_BEFORE, chinese_number
-from wenyuan.language.date_mentions import DateMention, PartialDate, part_of_month, single
-from wenyuan.language.english_dates import MONTH_NAMES, months_of_year, part_before
+from wenyuan.language.dates.chinese import NO_DAY_BEFORE, chinese_number
+from wenyuan.language.dates.english import MONTH_NAMES, months_of_year, part_before
+from wenyuan.language.dates.mentions import DateMention, PartialDate, part_of_month, single
 
 _NUMERAL = "〇零一二三四五六七八九十廿卅"
 # What can follow the name of a month or day that stands alone; 二月花 and 三月三 are none.

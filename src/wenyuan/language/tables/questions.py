@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Literal
 
-from wenyuan.language.table_question_pieces import Piece, QuestionPieces, TableWords
-from wenyuan.language.table_words import is_id_like
+from wenyuan.language.tables.question_pieces import Piece, QuestionPieces, TableWords
+from wenyuan.language.tables.words import is_id_like
 from wenyuan.types import TableCondition, TableFigure, TableOperator, TableQuery, Wanted
 
 LONGEST_QUESTION = 300

@@ -6,7 +6,7 @@ import datetime
 import re
 from collections.abc import Iterator
 
-from wenyuan.language.calendar_units import (
+from wenyuan.language.dates.calendar_units import (
     MOST_UNITS,
     READING,
     Days,
@@ -17,8 +17,8 @@ from wenyuan.language.calendar_units import (
     unit_at,
     weekday_of,
 )
-from wenyuan.language.date_mentions import DateMention, PartialDate, day_range, single
-from wenyuan.language.english_dates import MONTH_NAMES
+from wenyuan.language.dates.english import MONTH_NAMES
+from wenyuan.language.dates.mentions import DateMention, PartialDate, day_range, single
 
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _MONTHS = tuple(word for word in MONTH_NAMES if len(word) > 4 or word in ("may", "june", "july"))

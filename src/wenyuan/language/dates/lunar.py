@@ -10,9 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from wenyuan.language.chinese_dates import UNKNOWN, YEAR_CHARACTERS, chinese_number, chinese_years
-from wenyuan.language.date_mentions import DateMention, PartialDate, day_range, single
-from wenyuan.language.lunar_calendar import covers, lunar_day, lunar_month
+from wenyuan.language.dates.chinese import UNKNOWN, YEAR_CHARACTERS, chinese_number, chinese_years
+from wenyuan.language.dates.lunar_calendar import covers, lunar_day, lunar_month
+from wenyuan.language.dates.mentions import DateMention, PartialDate, day_range, single
 
 READING = "lunar"
 

@@ -11,10 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from wenyuan.language.cell_values import folded_words, wanted
+from wenyuan.language.dates.questions import ANY_YEAR, question_dates
 from wenyuan.language.folding import fold_with_offsets
-from wenyuan.language.question_dates import ANY_YEAR, question_dates
-from wenyuan.language.table_words import WORDS, column_names, what_rows_are
+from wenyuan.language.tables.cell_values import folded_words, wanted
+from wenyuan.language.tables.words import WORDS, column_names, what_rows_are
 from wenyuan.types import Wanted
 
 ColumnKind = Literal["numbers", "days", "words", "mixed", "empty"]

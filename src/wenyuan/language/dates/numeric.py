@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from wenyuan.language.date_mentions import DateMention, PartialDate, single
+from wenyuan.language.dates.mentions import DateMention, PartialDate, single
 
 _number = re.compile(r"[0-9][0-9]*+(?:[-./][0-9]++)*+")
 

@@ -1,0 +1,1 @@
+"""What texts and questions say about days, in every writing."""

@@ -1,0 +1,1 @@
+"""What cells of tables hold, and what is asked of tables."""
