@@ -50,9 +50,7 @@ class Meddling(SandboxedReader):
         self._meddle = meddle
         self._is_done = False
 
-    def make(
-        self, request: Request, checked: Callable[[Any], Any], following: Request | None = None
-    ) -> Iterator[Any]:
+    def make(self, request: Request, checked: Callable[[Any], Any], following: Request | None = None) -> Iterator[Any]:
         if not self._is_done:
             self._is_done = True
             self._meddle()
