@@ -16,7 +16,7 @@ from importlib import resources
 from pathlib import Path
 
 from wenyuan.errors import DiskFull, LibraryNewer, LibraryReadOnly, MigrationChanged, NotALibrary
-from wenyuan.store.sqlite import SqliteDatabase, SqliteTransaction
+from wenyuan.store.sqlite import LITTLE, SqliteDatabase, SqliteTransaction
 
 _LOG = logging.getLogger("wenyuan.migrate")
 _COPY = "wenyuan.db.schema-"
@@ -49,6 +49,7 @@ def open_database(folder: Path, lock_seconds: float) -> SqliteDatabase:
         folder / "traces.db",
         lock_seconds,
         prepare=lambda database: migrate(database, folder, known_migrations(TRACES)),
+        memory=LITTLE,
     )
     database = SqliteDatabase(folder / "wenyuan.db", lock_seconds, traces=traces)
     try:

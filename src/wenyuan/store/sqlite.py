@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import apsw
 
@@ -30,9 +31,7 @@ from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
 from wenyuan.store.fts5 import Fts5Index
 from wenyuan.types import Posting
 
-_PAGE_CACHE_KIB = 65_536
 _MOST_IDLE_READERS = 8
-_MAPPED_BYTES = 128 << 20
 _CHECKPOINT_PAGES = 4000
 _STATEMENTS_KEPT = 200
 _RETRY_SECONDS = 0.01
@@ -93,12 +92,24 @@ class SqliteTransaction:
             pass
 
 
+class Memory(NamedTuple):
+    """How much of a file a connection keeps in memory: bytes that are mapped, and pages of its own."""
+
+    mapped_bytes: int
+    page_cache_kib: int
+
+
+_MUCH = Memory(128 << 20, 65_536)
+LITTLE: Final = Memory(0, 4_096)
+"""For a file that is written more than it is read."""
+
+
 class SqliteDatabase:
     """A pool of connections to one file; threads may share it.
 
     `lock_seconds` bounds how long a writer waits for writers of other processes. `prepare` is called
     before the first transaction, and before the next one as long as it fails. `traces` is where
-    traces are kept, the same file if it is not given.
+    traces are kept, the same file if it is not given. Each connection may take so much `memory`.
     """
 
     def __init__(
@@ -108,8 +119,10 @@ class SqliteDatabase:
         *,
         prepare: Callable[[SqliteDatabase], object] | None = None,
         traces: SqliteDatabase | None = None,
+        memory: Memory = _MUCH,
     ) -> None:
         self._path = path
+        self._memory = memory
         self._lock_seconds = lock_seconds
         self._prepare = self._prepare_anew = prepare
         self._preparing = threading.RLock()
@@ -344,9 +357,9 @@ class SqliteDatabase:
         for pragma in (
             "synchronous = FULL",
             "foreign_keys = ON",
-            f"cache_size = -{_PAGE_CACHE_KIB}",
+            f"cache_size = -{self._memory.page_cache_kib}",
             "temp_store = MEMORY",
-            f"mmap_size = {_MAPPED_BYTES}",
+            f"mmap_size = {self._memory.mapped_bytes}",
             f"wal_autocheckpoint = {_CHECKPOINT_PAGES}",
         ):
             connection.execute(f"PRAGMA {pragma}")
