@@ -308,6 +308,53 @@ def test_ruled_tables_lose_no_words(
     assert all(f"w{number}." in said for number in range(len(places)))
 
 
+def ruled(levels: list[float], uprights: list[float], left: float, right: float) -> list[Ruling]:
+    """Level lines between two sides, and upright ones from the first to the last of them."""
+    return [Ruling(True, at, left, right) for at in levels] + [
+        Ruling(False, at, levels[0], levels[-1]) for at in uprights
+    ]
+
+
+def cells_of(rulings: list[Ruling], *fragments: Fragment) -> list[list[tuple[str, ...]]]:
+    tables, _ = ruled_tables(rulings, fragments)
+    return [[row.cells for row in table.rows] for table in tables]
+
+
+OPEN = (
+    fragment("软件包", 12, 2),
+    fragment("大小", 112, 2),
+    fragment("说明", 212, 2),
+    fragment("w3m", 12, 22),
+    fragment("2828", 112, 22),
+    fragment("浏览器", 212, 22),
+)
+
+
+def test_a_table_without_lines_at_its_sides_has_all_its_columns() -> None:
+    # As LaTeX sets `|` between columns but not around them.
+    expected = [[("软件包", "大小", "说明"), ("w3m", "2828", "浏览器")]]
+    assert cells_of(ruled([0, 20, 40], [100, 200], 0, 300), *OPEN) == expected
+    assert cells_of(ruled([0, 20, 40], [0, 100, 200, 300], 0, 300), *OPEN) == expected
+    one_side = ruled([0, 20, 40], [0, 100, 200], 0, 300)
+    assert cells_of(one_side, *OPEN) == expected
+
+
+def test_two_columns_without_sides_are_a_table_of_several_rows_only() -> None:
+    texts = (fragment("设置", 12, 2), fragment("值", 112, 2), fragment("utf8", 12, 22), fragment("on", 112, 22))
+    more = (fragment("mode", 12, 42), fragment("off", 112, 42))
+    rows = [("设置", "值"), ("utf8", "on"), ("mode", "off")]
+    assert cells_of(ruled([0, 20, 40, 60], [100], 0, 200), *texts, *more) == [rows]
+    # A page in two columns, with a line between them and others at its head and its foot.
+    assert cells_of(ruled([0, 700], [100], 0, 200), *texts, *more) == []
+    assert cells_of(ruled([0, 20, 700], [100], 0, 200), *texts, *more) == []
+
+
+def test_a_line_that_goes_on_beside_a_table_is_no_column_of_it() -> None:
+    beside = fragment("旁注", 330, 22)
+    rulings = [*ruled([0, 20, 40], [0, 100, 200, 300], 0, 300), Ruling(True, 20, 0, 400)]
+    assert cells_of(rulings, *OPEN, beside) == [[("软件包", "大小", "说明"), ("w3m", "2828", "浏览器")]]
+
+
 def test_fragments_part_at_wide_gaps_only() -> None:
     words = [word("a", 0, 0), word("b", 8, 0), word("c", 40, 0), word("d", 48, 30)]
     found = fragments_of(words, lambda word: Type(PLAIN, word.bottom))

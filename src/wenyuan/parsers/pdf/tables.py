@@ -18,6 +18,7 @@ _TOUCH = 3.0
 _NARROWEST = 4.0
 _MOST_CROSSINGS = 100_000
 _FEWEST_ROWS = 3
+_FEWEST_OPEN_LINES = 3
 _FEWEST_ROWS_OF_MANY = 2
 _MANY_COLUMNS = 4
 _CROSSING_SHARE = 0.1
@@ -144,7 +145,7 @@ def _grids(rulings: Iterable[Ruling]) -> list[_Grid]:
     rulings = list(rulings)
     level = merged((ruling for ruling in rulings if ruling.is_level), _TOUCH)
     upright = merged((ruling for ruling in rulings if not ruling.is_level), _TOUCH)
-    if len(level) < 2 or len(upright) < 3 or len(level) * len(upright) > _MOST_CROSSINGS:
+    if len(level) < 2 or not upright or len(level) * len(upright) > _MOST_CROSSINGS:
         return []
     lines = level + upright
     group = list(range(len(lines)))
@@ -173,8 +174,27 @@ def _touch(across: Ruling, down: Ruling) -> bool:
 
 
 def _grid(lines: list[Ruling]) -> _Grid | None:
-    grid = _Grid([line for line in lines if line.is_level], [line for line in lines if not line.is_level])
+    level, upright = [line for line in lines if line.is_level], [line for line in lines if not line.is_level]
+    if level and upright:
+        upright += _open_sides(level, upright)
+    grid = _Grid(level, upright)
     return grid if len(grid.xs) > 2 and len(grid.ys) > 1 else None
+
+
+def _open_sides(level: Sequence[Ruling], upright: Sequence[Ruling]) -> list[Ruling]:
+    """The sides of a table that has no lines there: its first and its last line both end beyond all upright ones.
+
+    A page in two columns with lines between, above and below them is none.
+    """
+    if len(level) < (_FEWEST_OPEN_LINES if len(upright) > 1 else _FEWEST_OPEN_LINES + 1):
+        return []
+    first, last = min(level, key=lambda line: line.at), max(level, key=lambda line: line.at)
+    sides: list[Ruling] = []
+    if abs(first.start - last.start) <= _TOUCH and first.start < min(line.at for line in upright) - _NARROWEST:
+        sides.append(Ruling(False, min(first.start, last.start), first.at, last.at))
+    if abs(first.end - last.end) <= _TOUCH and first.end > max(line.at for line in upright) + _NARROWEST:
+        sides.append(Ruling(False, max(first.end, last.end), first.at, last.at))
+    return sides
 
 
 def _distinct(values: Iterable[float]) -> list[float]:
