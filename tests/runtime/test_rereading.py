@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 import wenyuan as wy
 from tests.embedding_server import serving
 from tests.runtime.test_together import work_while
+from tests.waiting import until
 from wenyuan.errors import InvalidValue
 from wenyuan.flows import reread
 from wenyuan.flows.reread import question_vocabulary
@@ -232,9 +232,7 @@ def test_a_killed_worker_is_gone_on_from(tmp_path: Path) -> None:
         library.knowledge_bases.add_terms("default", ["转换体验课"])
         worker = subprocess.Popen([sys.executable, "-c", DRAIN, str(library.path)])
         (job,) = library.jobs.list(only_live=True)
-        while library.jobs.show(job.id).done < 256:
-            assert worker.poll() is None
-            time.sleep(0.002)
+        until(lambda: library.jobs.show(job.id).done >= 256, process=worker, glance_seconds=0.002)
         worker.send_signal(signal.SIGKILL)
         worker.wait()
         half = library.jobs.show(job.id)
