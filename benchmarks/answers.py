@@ -21,8 +21,8 @@ from benchmarks.report import table
 from wenyuan.flows.answer import extract
 from wenyuan.language.folding import fold
 from wenyuan.language.words import index_tokens
-from wenyuan.rules.source_reading import SourceReading
-from wenyuan.rules.support import judge
+from wenyuan.rules.citations.source_reading import SourceReading
+from wenyuan.rules.citations.support import judge
 from wenyuan.runtime.library import Library, TextToAdd
 from wenyuan.runtime.opening import open_library
 from wenyuan.types import Answer

@@ -17,7 +17,7 @@ from tests.rerank_server import Instead, RerankServer, reranking, score_of
 from wenyuan.flows.rerank import rerank
 from wenyuan.flows.retrieve import SearchOptions, retrieve
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.selection import Ranked
+from wenyuan.rules.ranking.selection import Ranked
 from wenyuan.runtime.library import Library
 from wenyuan.types import LOCAL_PRINCIPAL, RerankRecord, Scope, SearchResult
 

@@ -16,6 +16,7 @@ from wenyuan.rules.evaluation.comparison import (
     failures,
     read_threshold,
 )
+from wenyuan.rules.evaluation.metrics import measured
 from wenyuan.rules.evaluation.results import (
     CaseResult,
     EvaluationRun,
@@ -26,7 +27,6 @@ from wenyuan.rules.evaluation.results import (
     summary_from_json,
 )
 from wenyuan.rules.evaluation.summary import summarised
-from wenyuan.rules.metrics import measured
 
 
 def answered(name: str, rank: int | None, *tags: str, language: str = "", **more: object) -> CaseResult:

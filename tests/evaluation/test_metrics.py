@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.metrics import auroc, hit, mean, measured, ndcg, percentile, precision, recall, reciprocal_rank
+from wenyuan.rules.evaluation.metrics import (
+    auroc,
+    hit,
+    mean,
+    measured,
+    ndcg,
+    percentile,
+    precision,
+    recall,
+    reciprocal_rank,
+)
 
 NAMES = [f"d{number}" for number in range(30)]
 RANKINGS = st.lists(st.sampled_from(NAMES), max_size=30, unique=True)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from wenyuan.rules.significance import randomisation_test
+from wenyuan.rules.evaluation.significance import randomisation_test
 
 DIFFERENCES = st.lists(st.integers(-8, 8).map(lambda eighths: eighths / 8), min_size=1, max_size=8)
 

@@ -20,7 +20,7 @@ from wenyuan.flows.table_answers import table_words
 from wenyuan.flows.tables import OpenTable, found_by
 from wenyuan.language.tables.cell_values import cell_value
 from wenyuan.language.tables.questions import TableReading, read_table_question
-from wenyuan.rules.table_arithmetic import FigureRefused, number_of, scan
+from wenyuan.rules.tables.arithmetic import FigureRefused, number_of, scan
 from wenyuan.store.tables import StoredTable
 from wenyuan.types import CellValue, Days, TableFinding, TableRow, TableRows
 

@@ -12,7 +12,7 @@ from tests.parsers.test_sheets import workbook
 from wenyuan.parsers import typed_tables
 from wenyuan.parsers.reading import read_file
 from wenyuan.parsers.typed_tables import TypedTables
-from wenyuan.rules.table_pages import MOST_COLUMNS, MOST_TABLES, PAGE_ROWS
+from wenyuan.rules.tables.pages import MOST_COLUMNS, MOST_TABLES, PAGE_ROWS
 from wenyuan.types import Amount, CellValue, Notice, TableRow, TableRows
 
 

@@ -24,7 +24,7 @@ from wenyuan.ports import Reranker
 from wenyuan.providers.reranking import RerankingService
 from wenyuan.providers.retrying import Surroundings
 from wenyuan.providers.settings import ModelSettings
-from wenyuan.rules.reranking import failure_detail
+from wenyuan.rules.ranking.reranking import failure_detail
 
 PROTOCOLS = ("openai-compatible", "cohere", "jina", "voyage", "tei", "dashscope")
 KEY = "sk-secret-0123456789abcdef"

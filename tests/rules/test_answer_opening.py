@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.answer_opening import AnswerOpening
-from wenyuan.rules.search_action import parse_action
+from wenyuan.rules.conversation.answer_opening import AnswerOpening
+from wenyuan.rules.conversation.search_action import parse_action
 
 ACTION = '{"action": "search", "query": "屏幕"}'
 

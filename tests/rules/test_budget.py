@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.errors import ContextTooSmall
-from wenyuan.rules.budget import FittedContext, estimate_tokens, fit, shortened
+from wenyuan.rules.conversation.budget import FittedContext, estimate_tokens, fit, shortened
 from wenyuan.types import Message
 
 # Counted with the tokenizers cl100k_base (GPT-4) and o200k_base (GPT-4o).

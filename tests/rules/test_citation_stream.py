@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.citation_stream import CitationFilter
+from wenyuan.rules.citations.stream import CitationFilter
 
 NUMBERS = (1, 2, 3)
 

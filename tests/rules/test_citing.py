@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from wenyuan.rules.citing import CheckedText, CitedSource, check_citations
-from wenyuan.rules.source_reading import SourceReading
-from wenyuan.rules.support import judge
+from wenyuan.rules.citations.citing import CheckedText, CitedSource, check_citations
+from wenyuan.rules.citations.source_reading import SourceReading
+from wenyuan.rules.citations.support import judge
 
 HANDBOOK = CitedSource(
     1,

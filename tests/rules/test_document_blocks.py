@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.language.folding import fold
-from wenyuan.rules.document_blocks import SourceDocument, document_blocks, neutralised
+from wenyuan.rules.conversation.document_blocks import SourceDocument, document_blocks, neutralised
 
 
 def document(text: str, name: str = "notes.md", number: int = 1) -> SourceDocument:

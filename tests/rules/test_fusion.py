@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.fusion import reciprocal_rank_fusion
+from wenyuan.rules.ranking.fusion import reciprocal_rank_fusion
 
 ranked_lists = st.lists(st.lists(st.integers(1, 50), unique=True, max_size=20), max_size=4)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.grounding import LIKELY, estimate, refined
-from wenyuan.rules.weighing import Evidence
+from wenyuan.rules.ranking.grounding import LIKELY, estimate, refined
+from wenyuan.rules.ranking.weighing import Evidence
 from wenyuan.types import Exactness
 
 share = st.floats(0.0, 1.0)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.question_fit import QuestionFit, question_fit
+from wenyuan.rules.ranking.question_fit import QuestionFit, question_fit
 
 ENGLISH = "The Grand Canal reached Beijing in 1293. Its locks were built by Guo Shoujing."
 CHINESE = "运河全长1794公里，不收通行费。"

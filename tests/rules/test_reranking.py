@@ -18,8 +18,8 @@ from wenyuan.errors import (
     ProviderUnavailable,
     RateLimited,
 )
-from wenyuan.rules.reranking import at_least, failure_detail, reranked
-from wenyuan.rules.selection import Ranked, exact_first
+from wenyuan.rules.ranking.reranking import at_least, failure_detail, reranked
+from wenyuan.rules.ranking.selection import Ranked, exact_first
 
 TIERS = st.dictionaries(st.integers(1, 40), st.integers(0, 2), max_size=20)
 SCORES = st.dictionaries(st.integers(1, 40), st.floats(-20, 20), max_size=20)

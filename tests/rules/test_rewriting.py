@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from wenyuan.rules.rewriting import accepted, needs_rewrite
+from wenyuan.rules.conversation.rewriting import accepted, needs_rewrite
 
 HISTORY = ("体检由谁承担费用？", "费用由公司承担。")
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.routing import Intent, Prefer, Route, decide_intent
+from wenyuan.rules.conversation.routing import Intent, Prefer, Route, decide_intent
 
 HISTORY = ("体检由谁承担费用？", "费用由公司承担[1]。")
 

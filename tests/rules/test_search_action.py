@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.search_action import LONGEST_QUERY, Action, parse_action
+from wenyuan.rules.conversation.search_action import LONGEST_QUERY, Action, parse_action
 
 SEARCH = Action("search", "seal of the pump")
 

@@ -7,7 +7,7 @@ import datetime
 import pytest
 
 from wenyuan.language.questions.reading import read_question
-from wenyuan.rules.selection import (
+from wenyuan.rules.ranking.selection import (
     Ranked,
     exact_first,
     missing,

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.parsers.wire import WireError, decode_message, encode_events
-from wenyuan.rules.table_pages import MOST_COLUMNS, decoded, encoded
+from wenyuan.rules.tables.pages import MOST_COLUMNS, decoded, encoded
 from wenyuan.types import Amount, Days, TableRow, TableRows
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

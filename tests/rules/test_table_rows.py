@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.table_rows import cells_of, table_of
+from wenyuan.rules.tables.rows import cells_of, table_of
 
 CELL = st.text(st.characters(exclude_characters="\\\n\r|", exclude_categories=["Cc", "Zs", "Zl", "Zp"]), max_size=8)
 

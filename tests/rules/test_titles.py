@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wenyuan.rules.columns import columns
-from wenyuan.rules.titles import title_of
+from wenyuan.rules.conversation.titles import title_of
 
 
 def test_a_short_question_is_its_own_title_and_a_long_one_is_cut_between_words() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.weighing import Evidence, weigh
+from wenyuan.rules.ranking.weighing import Evidence, weigh
 
 share = st.floats(0.0, 1.0)
 

@@ -18,8 +18,8 @@ from wenyuan.ports import Embedder
 from wenyuan.rules.embedding_input import batches, embedding_input
 from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
-from wenyuan.rules.grounding import refined
-from wenyuan.rules.question_fit import question_fit
+from wenyuan.rules.ranking.grounding import refined
+from wenyuan.rules.ranking.question_fit import question_fit
 from wenyuan.store import indexes
 from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Passage, Plan, SearchResult
 

@@ -27,9 +27,9 @@ from wenyuan.flows.rewriting import Rewriter
 from wenyuan.flows.table_answers import TableAnswer, answer_from_tables
 from wenyuan.language.scripts import language_of
 from wenyuan.prompts.loading import PromptName
+from wenyuan.rules.conversation.routing import Intent, decide_intent
+from wenyuan.rules.conversation.titles import title_of
 from wenyuan.rules.explanations import explain_no_writer, explain_unclear
-from wenyuan.rules.routing import Intent, decide_intent
-from wenyuan.rules.titles import title_of
 from wenyuan.store import knowledge_bases, scoped_documents
 from wenyuan.types import Answer, FinishReason, GenerationRequest, JsonObject, Message, Scope, SearchResult
 

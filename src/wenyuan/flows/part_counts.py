@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal, NamedTuple
 
 from wenyuan.language.folding import fold
-from wenyuan.rules.table_statements import parts_of
+from wenyuan.rules.tables.statements import parts_of
 from wenyuan.store import chunks, documents
 from wenyuan.store.database import Reading
 from wenyuan.types import SearchResult

@@ -18,7 +18,7 @@ from wenyuan.language.vocabulary import Vocabulary
 from wenyuan.parsers.members import MOST_BYTES, MOST_MEMBERS
 from wenyuan.parsers.wire import WireError, extent, packed, placed, unpacked
 from wenyuan.rules.embedding_input import embedding_input, input_hash
-from wenyuan.rules.table_pages import MOST_ROWS, MOST_TABLES
+from wenyuan.rules.tables.pages import MOST_ROWS, MOST_TABLES
 from wenyuan.types import Chunk, ChunkingConfig, Facts, Key, KeyKind, KeySource, Member, Notice, Posting, TableRows
 
 _LONGEST_WINDOW = 1 << 24

@@ -15,7 +15,7 @@ from wenyuan.flows.embed import fingerprint
 from wenyuan.language.words import lonely_characters
 from wenyuan.ports import Embedder
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.selection import precise_dates
+from wenyuan.rules.ranking.selection import precise_dates
 from wenyuan.store import chunks, indexes, vectors
 from wenyuan.store.chunks import KeyMatch
 from wenyuan.store.database import Database, Reading

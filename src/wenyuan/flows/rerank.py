@@ -12,8 +12,8 @@ from wenyuan.errors import ConfigurationError, ProviderError, ProviderTimeout, W
 from wenyuan.ports import Reranker
 from wenyuan.rules.embedding_input import batches, embedding_input
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.reranking import at_least, failure_detail, reranked
-from wenyuan.rules.selection import Ranked
+from wenyuan.rules.ranking.reranking import at_least, failure_detail, reranked
+from wenyuan.rules.ranking.selection import Ranked
 from wenyuan.types import Passage, RerankFinish, RerankRecord
 
 # More candidates are weighed than are wanted; see `flows/weigh.py`.

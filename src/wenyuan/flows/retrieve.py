@@ -21,9 +21,9 @@ from wenyuan.flows.weigh import Weighed, weighed
 from wenyuan.language.vocabulary import Vocabulary
 from wenyuan.ports import Embedder
 from wenyuan.rules.explanations import explain_empty, explain_found
-from wenyuan.rules.grounding import estimate
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.selection import EXACTNESS, Ranked, asks_exactly, exact_first, missing, newest_first
+from wenyuan.rules.ranking.grounding import estimate
+from wenyuan.rules.ranking.selection import EXACTNESS, Ranked, asks_exactly, exact_first, missing, newest_first
 from wenyuan.store import document_dates, indexes, knowledge_bases
 from wenyuan.store.database import Database
 from wenyuan.store.replica import ReplicaFirst

@@ -11,8 +11,8 @@ from wenyuan.errors import WenyuanError
 from wenyuan.flows.recall import Asked
 from wenyuan.language.questions.reading import read_question
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
+from wenyuan.rules.conversation.rewriting import MOST_MESSAGES, accepted, needs_rewrite
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.rewriting import MOST_MESSAGES, accepted, needs_rewrite
 from wenyuan.types import Plan
 
 Rewriter = Callable[[str, Sequence[str]], str]

@@ -12,7 +12,7 @@ from wenyuan.language.highlights import highlights
 from wenyuan.language.postings import read_chunk
 from wenyuan.language.words import decode_token
 from wenyuan.rules.observer import Stage
-from wenyuan.rules.selection import EXACTNESS, Ranked, without_duplicates
+from wenyuan.rules.ranking.selection import EXACTNESS, Ranked, without_duplicates
 from wenyuan.store import chunks
 from wenyuan.store.database import Reading
 from wenyuan.types import ArmName, Chunk, Hit, Passage, Plan

@@ -28,8 +28,8 @@ from wenyuan.language.folding import fold
 from wenyuan.language.tables.cell_values import folded_words
 from wenyuan.language.tables.question_pieces import ColumnKind, TableWords
 from wenyuan.language.tables.questions import TableReading, asks_for_figures, read_table_question
-from wenyuan.rules.table_arithmetic import FigureRefused, number_of, shown
-from wenyuan.rules.table_statements import not_understood, refusal, several_tables, statement
+from wenyuan.rules.tables.arithmetic import FigureRefused, number_of, shown
+from wenyuan.rules.tables.statements import not_understood, refusal, several_tables, statement
 from wenyuan.store.database import Reading
 from wenyuan.store.tables import StoredTable
 from wenyuan.types import Citation, Days, Scope, SearchResult

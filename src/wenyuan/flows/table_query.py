@@ -16,9 +16,9 @@ from wenyuan.flows.tables import (
     tables_in_scope,
 )
 from wenyuan.language.tables.cell_values import folded_words, wanted
-from wenyuan.rules.table_arithmetic import FigureRefused, kinds_of, shown
-from wenyuan.rules.table_queries import PARAMETERS, QueryInvalid, figure_name, read_arguments, read_query
-from wenyuan.rules.table_statements import refusal
+from wenyuan.rules.tables.arithmetic import FigureRefused, kinds_of, shown
+from wenyuan.rules.tables.queries import PARAMETERS, QueryInvalid, figure_name, read_arguments, read_query
+from wenyuan.rules.tables.statements import refusal
 from wenyuan.store.database import Database, Reading
 from wenyuan.store.tables import StoredTable
 from wenyuan.types import JsonObject, Scope, TableFinding, TableQuery, Tool

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate
 
 from wenyuan.language.tables.cell_values import folded_words
-from wenyuan.rules.table_arithmetic import Scanned, scan, shown, work_out
+from wenyuan.rules.tables.arithmetic import Scanned, scan, shown, work_out
 from wenyuan.store import chunks, knowledge_bases, tables
 from wenyuan.store.database import Reading
 from wenyuan.store.tables import StoredTable

@@ -17,7 +17,7 @@ from wenyuan.language.dates.mentions import OPEN_YEAR
 from wenyuan.language.words import decode_token
 from wenyuan.rules.explanations import EmptyReason
 from wenyuan.rules.observer import Observer
-from wenyuan.rules.selection import EXACTNESS
+from wenyuan.rules.ranking.selection import EXACTNESS
 from wenyuan.store import journal
 from wenyuan.store.database import Database, Reading
 from wenyuan.types import Grounding, Hit, JsonObject, KnowledgeBase, Plan, Scope, SearchResult

@@ -16,9 +16,9 @@ from wenyuan.language.questions.asked_names import asked_names
 from wenyuan.language.questions.phrases import holds_phrase
 from wenyuan.language.scripts import language_of
 from wenyuan.language.translation import Translation
-from wenyuan.rules.fusion import reciprocal_rank_fusion
-from wenyuan.rules.selection import asks_exactly, long_dates, precise_dates, tier_of
-from wenyuan.rules.weighing import Evidence, weigh
+from wenyuan.rules.ranking.fusion import reciprocal_rank_fusion
+from wenyuan.rules.ranking.selection import asks_exactly, long_dates, precise_dates, tier_of
+from wenyuan.rules.ranking.weighing import Evidence, weigh
 from wenyuan.store import chunks, vectors
 from wenyuan.store.database import Reading
 from wenyuan.types import Passage, Plan, Scope

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from wenyuan.language.tables.cell_values import mark_of
 from wenyuan.parsers.text.decoding import without_surrogates
-from wenyuan.rules.table_pages import LONGEST_NAME, MOST_CELLS, MOST_COLUMNS, MOST_ROWS, MOST_TABLES, PAGE_ROWS
+from wenyuan.rules.tables.pages import LONGEST_NAME, MOST_CELLS, MOST_COLUMNS, MOST_ROWS, MOST_TABLES, PAGE_ROWS
 from wenyuan.types import CellValue, Notice, TablePlace, TableRow, TableRows
 
 _PAGE_CELLS = 4_000

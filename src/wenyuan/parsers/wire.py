@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 from wenyuan.errors import DocumentError
-from wenyuan.rules.table_pages import decoded, encoded
+from wenyuan.rules.tables.pages import decoded, encoded
 from wenyuan.types import (
     ANCHOR_KINDS,
     Anchor,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from wenyuan.rules.selection import precise_dates
+from wenyuan.rules.ranking.selection import precise_dates
 from wenyuan.types import Plan
 
 

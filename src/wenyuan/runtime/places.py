@@ -9,7 +9,7 @@ from wenyuan.errors import CitationNotFound, InvalidValue, PlaceHasNoPicture
 from wenyuan.parsers.members import LISTING
 from wenyuan.parsers.rendering import MOST_SCALE, can_be_shown
 from wenyuan.parsers.sandbox import ReadLimits
-from wenyuan.rules.table_rows import table_of
+from wenyuan.rules.tables.rows import table_of
 from wenyuan.runtime.pictures import Pictures, Shown
 from wenyuan.store import chunks, documents, file_passwords
 from wenyuan.store.blobs import BlobDirectory

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from wenyuan.rules.table_pages import about, decoded_rows, encoded_rows, piece
+from wenyuan.rules.tables.pages import about, decoded_rows, encoded_rows, piece
 from wenyuan.store import fields
 from wenyuan.store.database import Reading, Row, Writing
 from wenyuan.store.rows import anchor_from, to_json

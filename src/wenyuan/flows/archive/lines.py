@@ -16,7 +16,7 @@ from wenyuan.flows.archive.fields import Fields
 from wenyuan.language.vocabulary import EMPTY, Vocabulary
 from wenyuan.language.wording import with_synonyms, with_terms
 from wenyuan.parsers.wire import WireError, extent, placed
-from wenyuan.rules.table_pages import decoded, encoded
+from wenyuan.rules.tables.pages import decoded, encoded
 from wenyuan.types import (
     ANCHOR_KINDS,
     Anchor,

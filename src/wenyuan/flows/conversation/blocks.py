@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from wenyuan.flows.conversation.asking import Conversation
 from wenyuan.flows.conversation.sources import Source
-from wenyuan.rules.budget import estimate_tokens
-from wenyuan.rules.document_blocks import SourceDocument, document_blocks
+from wenyuan.rules.conversation.budget import estimate_tokens
+from wenyuan.rules.conversation.document_blocks import SourceDocument, document_blocks
 from wenyuan.types import Anchor
 
 NO_ROOM = "There is no room for the rest of it; answer with what you have."

@@ -12,8 +12,8 @@ from wenyuan.flows.conversation.blocks import block_of
 from wenyuan.flows.conversation.history import Past, in_blocks
 from wenyuan.flows.conversation.sources import Source
 from wenyuan.prompts.loading import PromptName
-from wenyuan.rules.budget import MAX_CONTEXT_MESSAGES, FittedSource, fit, shortened
-from wenyuan.rules.document_blocks import SourceDocument, document_blocks, neutralised
+from wenyuan.rules.conversation.budget import MAX_CONTEXT_MESSAGES, FittedSource, fit, shortened
+from wenyuan.rules.conversation.document_blocks import SourceDocument, document_blocks, neutralised
 from wenyuan.types import GenerationRequest, Message
 
 _ANSWER_SHARE = 4

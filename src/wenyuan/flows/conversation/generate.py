@@ -13,9 +13,9 @@ from wenyuan.flows.conversation.asking import Conversation
 from wenyuan.flows.conversation.context import window_of
 from wenyuan.flows.conversation.lookups import SEARCH, offered, run_lookup
 from wenyuan.flows.conversation.steps import Step
-from wenyuan.rules.answer_opening import AnswerOpening
-from wenyuan.rules.citation_stream import CitationFilter
-from wenyuan.rules.search_action import Action, parse_action
+from wenyuan.rules.citations.stream import CitationFilter
+from wenyuan.rules.conversation.answer_opening import AnswerOpening
+from wenyuan.rules.conversation.search_action import Action, parse_action
 from wenyuan.rules.whole_characters import WholeCharacters
 from wenyuan.store.rows import to_json
 from wenyuan.types import (

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from wenyuan.rules.citation_stream import CitationFilter
+from wenyuan.rules.citations.stream import CitationFilter
 from wenyuan.store import conversation_turns
 from wenyuan.store.conversation_turns import StoredTurn
 from wenyuan.store.database import Database

@@ -7,8 +7,8 @@ from typing import get_args
 
 from wenyuan.errors import ConfigurationError, ProviderError
 from wenyuan.flows.conversation.asking import Conversation
-from wenyuan.rules.rewriting import MOST_MESSAGES
-from wenyuan.rules.routing import Judge, Route
+from wenyuan.rules.conversation.rewriting import MOST_MESSAGES
+from wenyuan.rules.conversation.routing import Judge, Route
 from wenyuan.types import GenerationRequest, Message
 
 _TOKENS = 20

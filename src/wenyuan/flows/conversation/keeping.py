@@ -9,7 +9,7 @@ from wenyuan.errors import ConfigurationError, ProviderError, SessionNotFound, S
 from wenyuan.flows.conversation.asking import Conversation
 from wenyuan.flows.conversation.reply import Body, Reply, stored
 from wenyuan.flows.tracing import keep_made
-from wenyuan.rules.titles import title_of
+from wenyuan.rules.conversation.titles import title_of
 from wenyuan.store import sessions
 from wenyuan.types import GenerationRequest, JsonObject, Message
 

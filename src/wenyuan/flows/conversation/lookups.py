@@ -18,8 +18,8 @@ from wenyuan.flows.conversation.searching import search
 from wenyuan.flows.conversation.steps import Step
 from wenyuan.flows.table_query import TABLE_TOOL, run_table_query
 from wenyuan.language.folding import fold
-from wenyuan.rules.budget import estimate_tokens
-from wenyuan.rules.document_blocks import neutralised
+from wenyuan.rules.conversation.budget import estimate_tokens
+from wenyuan.rules.conversation.document_blocks import neutralised
 from wenyuan.rules.whole_characters import whole_characters
 from wenyuan.store import knowledge_bases, scoped_documents
 from wenyuan.store.database import Reading

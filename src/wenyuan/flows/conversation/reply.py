@@ -11,7 +11,7 @@ from wenyuan.flows.conversation.model_calls import Usage
 from wenyuan.flows.conversation.sources import Source
 from wenyuan.flows.evidence import Evidence, citation_of_passage
 from wenyuan.language.words import index_tokens
-from wenyuan.rules.citing import CitedSource, check_citations
+from wenyuan.rules.citations.citing import CitedSource, check_citations
 from wenyuan.rules.extraction import sentences_of
 from wenyuan.types import Citation, FinishReason, Grounding, JsonObject, SentenceSupport
 

@@ -10,10 +10,10 @@ from typing import Any, Protocol
 
 from wenyuan.errors import KnowledgeBaseNotFound, RequestError, TraceNotFound
 from wenyuan.rules.evaluation.cases import Case
+from wenyuan.rules.evaluation.metrics import Grades, measured
 from wenyuan.rules.evaluation.ranking import Target, folded
 from wenyuan.rules.evaluation.results import CaseResult, Found
 from wenyuan.rules.evaluation.summary import ARMS
-from wenyuan.rules.metrics import Grades, measured
 from wenyuan.types import ArmName, JsonObject, SearchResult
 
 _EVERY_ARM: tuple[ArmName, ...] = ("structured", "keyword", "vector")

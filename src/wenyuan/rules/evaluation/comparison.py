@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from wenyuan.errors import InvalidValue
+from wenyuan.rules.evaluation.metrics import mean
 from wenyuan.rules.evaluation.results import CaseResult, EvaluationRun, Summary
+from wenyuan.rules.evaluation.significance import randomisation_test
 from wenyuan.rules.evaluation.summary import summarised
-from wenyuan.rules.metrics import mean
-from wenyuan.rules.significance import randomisation_test
 
 SIGNIFICANT = 0.05
 SMALL_SET = 50

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import get_args
 
+from wenyuan.rules.evaluation.metrics import auroc, mean, percentile
 from wenyuan.rules.evaluation.results import CaseResult, Figures, ListFigures, Separation, Summary
-from wenyuan.rules.metrics import auroc, mean, percentile
 from wenyuan.types import ArmName
 
 ARMS: tuple[ArmName, ...] = get_args(ArmName)

@@ -17,9 +17,9 @@ from typing import Literal
 
 from wenyuan.language.assertions import VALUES, Reading, Unit, read_assertions
 from wenyuan.language.translation import Translation
-from wenyuan.rules.alignment import Difference, differences
-from wenyuan.rules.missing_values import missing_values
-from wenyuan.rules.source_reading import (
+from wenyuan.rules.citations.alignment import Difference, differences
+from wenyuan.rules.citations.missing_values import missing_values
+from wenyuan.rules.citations.source_reading import (
     SourceReading,
     holds_verbatim,
     in_plain_spaces,

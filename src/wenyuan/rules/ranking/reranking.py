@@ -13,7 +13,7 @@ from wenyuan.errors import (
     ProviderTimeout,
     RateLimited,
 )
-from wenyuan.rules.selection import Ranked
+from wenyuan.rules.ranking.selection import Ranked
 
 
 def reranked(ordered: Sequence[Ranked], scores: Mapping[int, float]) -> list[Ranked]:

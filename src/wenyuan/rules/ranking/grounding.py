@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from wenyuan.rules.weighing import Evidence
+from wenyuan.rules.ranking.weighing import Evidence
 from wenyuan.types import Exactness, Grounding
 
 LIKELY = 0.7

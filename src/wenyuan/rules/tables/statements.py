@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Literal
 
-from wenyuan.rules.table_arithmetic import FigureRefused, shown
+from wenyuan.rules.tables.arithmetic import FigureRefused, shown
 from wenyuan.types import CellValue, TableCondition, TableFinding, TableQuery, TableRows
 
 Language = Literal["zh", "en"]

@@ -13,7 +13,13 @@ from wenyuan.language.dates.mentions import DateMention
 from wenyuan.language.proper_names import names_said, without_punctuation
 from wenyuan.language.quantities import Quantity
 from wenyuan.language.stemming import stem
-from wenyuan.rules.source_reading import ROOT_LETTERS, SourceReading, holds_verbatim, in_plain_spaces, speaks_east_asian
+from wenyuan.rules.citations.source_reading import (
+    ROOT_LETTERS,
+    SourceReading,
+    holds_verbatim,
+    in_plain_spaces,
+    speaks_east_asian,
+)
 
 _FIRST_TELLING = 13
 _YEARS = range(1000, 3000)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from wenyuan.rules.citation_stream import CitationFilter, Mark
+from wenyuan.rules.citations.source_reading import SourceReading
+from wenyuan.rules.citations.stream import CitationFilter, Mark
+from wenyuan.rules.citations.support import judge
 from wenyuan.rules.sentences import split_sentences
-from wenyuan.rules.source_reading import SourceReading
-from wenyuan.rules.support import judge
 from wenyuan.types import SentenceSupport
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wenyuan.language.assertions import Reading, read_assertions
-from wenyuan.rules.missing_values import missing_values
-from wenyuan.rules.source_reading import SourceReading
+from wenyuan.rules.citations.missing_values import missing_values
+from wenyuan.rules.citations.source_reading import SourceReading
 
 
 @dataclass(frozen=True, slots=True)

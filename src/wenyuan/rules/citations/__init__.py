@@ -1,0 +1,1 @@
+"""What an answer cites, and whether its sources say what it says."""

@@ -1,0 +1,1 @@
+"""From lists of candidates to the evidence that is shown, and how far it answers."""

@@ -1,0 +1,1 @@
+"""Tables as rows of text, and what is worked out from them."""
