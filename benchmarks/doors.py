@@ -290,7 +290,7 @@ def _memory(
         over.set()
         sampling.join()
     # Medians of the last tenth before each moment: page caches and answers that may be taken up again fill first.
-    ends = [len(samples) * share // 100 for share in _MEMORY_AT]
+    ends = [max(1, len(samples) * share // 100) for share in _MEMORY_AT]
     at = [statistics.median(megabytes for _, megabytes in samples[9 * end // 10 : end]) for end in ends]
     half, whole = (samples[end - 1][0] for end in ends[-2:])
     answered, failed = (sum(tally[name] for tally in tallies) for name in ("answered", "failed"))

@@ -168,17 +168,15 @@ class Worker:
         with self._heartbeat.beating():
             return self._drain(max_jobs)
 
-    def drain_until(self, no_more: threading.Event) -> int:
-        """The same for what is there and what comes until `no_more` is set."""
-        taken = 0
+    def drain_until(self, no_more: threading.Event) -> None:
+        """Do what is there to do now, and what comes until `no_more` is set."""
         with self._heartbeat.beating(), self._database.commits() as commits:
             while not self._stopping.is_set():
                 is_last, seen = no_more.is_set(), commits()
-                taken += self._drain(None)
+                self._drain(None)
                 if is_last:
                     break
                 self._wait_for_a_commit(commits, seen, no_more)
-        return taken
 
     def run(self) -> None:
         """Work until `stop` is called, keeping house now and then. A full disk or a long lock is waited out.

@@ -339,19 +339,25 @@ def test_a_table_without_lines_at_its_sides_has_all_its_columns() -> None:
     assert cells_of(one_side, *OPEN) == expected
 
 
-def test_two_columns_without_sides_are_a_table_of_several_rows_only() -> None:
+def test_two_columns_without_sides_are_a_table() -> None:
     texts = (fragment("设置", 12, 2), fragment("值", 112, 2), fragment("utf8", 12, 22), fragment("on", 112, 22))
-    more = (fragment("mode", 12, 42), fragment("off", 112, 42))
-    rows = [("设置", "值"), ("utf8", "on"), ("mode", "off")]
-    assert cells_of(ruled([0, 20, 40, 60], [100], 0, 200), *texts, *more) == [rows]
-    # A page in two columns, with a line between them and others at its head and its foot.
-    assert cells_of(ruled([0, 700], [100], 0, 200), *texts, *more) == []
-    assert cells_of(ruled([0, 20, 700], [100], 0, 200), *texts, *more) == []
+    assert cells_of(ruled([0, 20, 40], [100], 0, 200), *texts) == [[("设置", "值"), ("utf8", "on")]]
+
+
+@pytest.mark.parametrize("columns", [2, 3])
+def test_columns_of_a_page_between_lines_are_no_table(columns: int) -> None:
+    lefts = [100 * number for number in range(columns)]
+    texts = [fragment(f"line {row}", left + 12, 15 * row + 2) for left in lefts for row in range(40)]
+    # A line at the head of the page, one between its two articles, and one at its foot.
+    rulings = ruled([0, 300, 600], [float(left) for left in lefts[1:]], 0, 100 * columns)
+    assert all(len(row) < columns for table in cells_of(rulings, *texts) for row in table)
 
 
 def test_a_line_that_goes_on_beside_a_table_is_no_column_of_it() -> None:
     beside = fragment("旁注", 330, 22)
     rulings = [*ruled([0, 20, 40], [0, 100, 200, 300], 0, 300), Ruling(True, 20, 0, 400)]
+    wider = ruled([0, 20, 40], [0, 100, 200, 300], -10, 400)
+    assert cells_of(wider, *OPEN, beside) == [[("软件包", "大小", "说明"), ("w3m", "2828", "浏览器")]]
     assert cells_of(rulings, *OPEN, beside) == [[("软件包", "大小", "说明"), ("w3m", "2828", "浏览器")]]
 
 

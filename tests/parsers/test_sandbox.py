@@ -86,6 +86,8 @@ def stage(events, arguments):
         yield type(event).__name__
     if kind == "bug":
         1 / 0
+    if kind == "spin":
+        while True: pass
     if kind == "work":
         for _ in range(arguments["pieces"]):
             until = time.process_time() + 0.4
@@ -137,7 +139,7 @@ def is_running(process_id: int) -> bool:
 
 
 def wait_until_gone(process_id: int) -> None:
-    until(lambda: not is_running(process_id), 10)
+    until(lambda: not is_running(process_id), 30)
 
 
 def test_reads_a_file_with_its_facts(tmp_path: Path, reader: SandboxedReader) -> None:
@@ -468,6 +470,33 @@ def test_a_child_that_dies_of_the_file_that_follows_has_read_the_one_before(
     with pytest.raises(errors.ParserCrashed, match="ZeroDivisionError"):
         list(reader.make(following, unchecked))
     assert len(list(reader.make(stage("name"), unchecked))) == 4
+
+
+def test_a_file_ahead_that_takes_too_long_is_said_to_when_its_turn_comes(stage: Callable[..., Request]) -> None:
+    with SandboxedReader(ReadLimits(parse_seconds=1)) as impatient:
+        following = stage("spin")
+        assert len(list(impatient.make(stage("name"), unchecked, following))) == 4
+        process = impatient.process_id
+        assert process is not None
+        wait_until_gone(process)
+        with pytest.raises(errors.ParserTimeout):
+            list(impatient.make(following, unchecked, stage("name")))
+        assert len(list(impatient.make(stage("name"), unchecked))) == 4
+
+
+def test_who_stops_listening_to_one_file_hears_nothing_of_it_when_the_next_is_read(
+    reader: SandboxedReader, stage: Callable[..., Request]
+) -> None:
+    following = stage("name")
+    # Held on to, as it is by the traceback of what its listener met with.
+    unfinished = reader.make(stage("work", pieces=100, bytes=1), unchecked, following)
+    next(unfinished)
+    first = reader.process_id
+    assert first is not None
+    *_, (process, _) = reader.make(following, unchecked)
+    assert process != first
+    wait_until_gone(first)
+    unfinished.close()  # type: ignore[attr-defined]
 
 
 def test_a_long_request_that_follows_is_not_asked_ahead(reader: SandboxedReader, stage: Callable[..., Request]) -> None:

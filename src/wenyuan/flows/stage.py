@@ -124,13 +124,21 @@ def _request(tools: Staging, file: StagedFile) -> Request:
     return Request(str(path), document.name, media_type, STAGE, instructions.encoded(), file.password)
 
 
+def _is_sure_to_be_read(tools: Staging, file: StagedFile) -> bool:
+    """Whether a file will be asked of the reader in any case, and can be at once.
+
+    One that is served already may be about to move, and one of another machine has to be fetched.
+    """
+    is_within = 0 < file.revision.size <= tools.reader.limits.file_bytes
+    return is_within and file.document.serving_revision_id is None and not tools.blobs.are_fetched
+
+
 def _made(
     tools: Staging, file: StagedFile, following: StagedFile | None
 ) -> Iterator[Prepared | Ending | Member | TableRows]:
     """What the reader makes of the file, or of what a remote reader makes of that."""
     request = _request(tools, file)
-    # What is served already may be about to move, which needs no reader.
-    ahead = _request(tools, following) if following and following.document.serving_revision_id is None else None
+    ahead = _request(tools, following) if following is not None and _is_sure_to_be_read(tools, following) else None
 
     def make(path: Path, media_type: str) -> Iterator[Prepared | Ending | Member | TableRows]:
         receiver = Receiver(request.name, tools.reader.limits.parse_output_bytes)

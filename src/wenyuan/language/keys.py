@@ -2,7 +2,7 @@
 
 - date: the value is in ISO 8601 (`2026-04-14`, `2026-04`, `2026`, ranges with a slash), and
   `first_day` and `last_day` bound it. A date without a year (四月十四号) has the value `--04-14` and
-  lies in `date_mentions.OPEN_YEAR`, as it does in every question for such a day, with a year or
+  lies in `dates.mentions.OPEN_YEAR`, as it does in every question for such a day, with a year or
   without; so one comparison, overlap of intervals, lets them all meet.
 - version, code: the value is that of `identifiers` (`1.2.3`, `ppr9087`).
 - name: the value is a `slug`.

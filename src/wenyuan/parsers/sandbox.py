@@ -7,6 +7,7 @@ reads many files, of one reader or of several: starting one costs more than read
 
 from __future__ import annotations
 
+import fcntl
 import math
 import os
 import select
@@ -54,8 +55,8 @@ FILES_PER_CHILD = 2000
 """A child is replaced after this many files, so that what its libraries leak stays small."""
 
 _READ_BYTES = 1 << 18
-# Of the 65,536 bytes that a pipe holds, a part is kept for a request that the child has not taken out yet.
-_SURE_TO_FIT = 1 << 15
+# By POSIX a pipe holds no less than 512 bytes; those of systems that do not tell hold 16 KB.
+_LEAST_PIPE_BYTES = 1 << 14
 _LONGEST_LINE = 1 << 26
 # The words by which a text is found take several times the room of the text.
 _MADE_PER_BYTE = 10
@@ -171,7 +172,7 @@ class SandboxedReader:
                 yield message
         finally:
             if healthy:
-                child.is_busy = child.ahead is not None
+                child.is_busy = False
             else:
                 child.close()
                 self._child = None if self._child is child else self._child
@@ -215,6 +216,12 @@ def _write_all(stream: IO[bytes], data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[stream.write(view) :]
+
+
+def _sure_to_fit(pipe: IO[bytes]) -> int:
+    """How many bytes a pipe takes whatever was written before: half of it is for a request that still lies there."""
+    size = fcntl.fcntl(pipe, fcntl.F_GETPIPE_SZ) if hasattr(fcntl, "F_GETPIPE_SZ") else _LEAST_PIPE_BYTES
+    return size // 2
 
 
 class Child:
@@ -267,10 +274,12 @@ class Child:
 
     @property
     def is_usable(self) -> bool:
-        return self._files < FILES_PER_CHILD and not self.is_busy and self._is_alive()
+        is_idle = not self.is_busy and self.ahead is None
+        return is_idle and self._files < FILES_PER_CHILD and self._is_alive()
 
     def is_ready_for(self, request: Request) -> bool:
-        return self.ahead == request or self.is_usable
+        """Whether it can be asked for a file: it is idle, or has been asked for this very one as the next."""
+        return self.is_usable or (not self.is_busy and self.ahead == request)
 
     def request(self, request: Request, following: Request | None = None) -> None:
         """Ask for a file, unless that was done ahead, and ahead for the one that follows."""
@@ -279,16 +288,20 @@ class Child:
         self._seconds_left = self._limits.parse_seconds
         self._pages_left = self._settings.ocr_pages
         self._bytes_left = self._limits.parse_output_bytes * (_MADE_PER_BYTE if request.stage else 1)
-        line = b"" if self.ahead == request else encode_request(request)
-        self.ahead = None
+        is_asked, self.ahead = self.ahead == request, None
+        line = b"" if is_asked else encode_request(request)
         if following is not None:
             more = encode_request(following)
             # While the child waits for its answers to be taken, nobody may have to wait for its pipe.
-            if len(line) + len(more) <= _SURE_TO_FIT:
+            if len(line) + len(more) <= _sure_to_fit(self._requests):
                 self.ahead, line = following, line + more
         try:
             _write_all(self._requests, line)
         except BrokenPipeError as error:
+            if is_asked:
+                # It has died of this file already, and left what it had to say of it.
+                self.ahead = None
+                return
             raise ParserCrashed(name=request.name, reason=self._cause_of_death()) from error
 
     def answer(self, name: str) -> list[ReadEvent] | Made | Done | DocumentError:

@@ -267,8 +267,9 @@ def _one_by_one(do: Callable[[Work], object]) -> Perform:
 def _at_work(workers: Sequence[Worker], run: Callable[[Worker], Result]) -> Iterator[list[Future[Result]]]:
     """Run workers in threads of their own, so that Ctrl-C reaches this one; at the end they stop cleanly."""
     executor = ThreadPoolExecutor(max_workers=len(workers), thread_name_prefix="worker")
-    working = [executor.submit(run, worker) for worker in workers]
+    working: list[Future[Result]] = []
     try:
+        working += (executor.submit(run, worker) for worker in workers)
         yield working
     finally:
         for worker in workers:

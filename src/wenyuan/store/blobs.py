@@ -48,6 +48,11 @@ class BlobDirectory:
     def create(self) -> None:
         self._incoming.mkdir(parents=True, exist_ok=True)
 
+    @property
+    def are_fetched(self) -> bool:
+        """Whether bytes may have to be fetched from elsewhere before there is a file."""
+        return False
+
     def path(self, sha256: str) -> Path:
         """A file with these bytes; there is none at it where they are gone."""
         return self._place(sha256)

@@ -94,6 +94,10 @@ class SharedBlobs(BlobDirectory):
         self._new_bytes = kept_bytes
         self._looking = threading.Lock()
 
+    @property
+    def are_fetched(self) -> bool:
+        return True
+
     def path(self, sha256: str) -> Path:
         """A file with these bytes, fetched where it is not here; there is none at it where they are gone.
 

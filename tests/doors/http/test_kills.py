@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -205,9 +206,18 @@ def _kill(running: Process, seen: Seen, model: ChatServer) -> None:
     model.replies[:] = [ANSWER]
 
 
+def _latest(running: Process, document: str) -> Any:
+    return running.client.get(f"/documents/{document}").json()["latest"]
+
+
+def _is_settled(running: Process, document: str) -> bool:
+    return _latest(running, document)["state"] in ("ready", "failed")
+
+
 def _check(running: Process, seen: Seen) -> None:
     for document in seen.accepted.values():
-        until(lambda at=f"/documents/{document}": running.client.get(at).json()["latest"]["state"] == "ready")  # type: ignore[misc]
+        until(partial(_is_settled, running, document))
+        assert _latest(running, document)["state"] == "ready", _latest(running, document)
     names = Counter[str]()
     cursor: str | None = ""
     while cursor is not None:

@@ -23,7 +23,7 @@ BODY_IS_WHOLE = "wenyuan.body_is_whole"
 _MOST_REMEMBERED = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WRITERS, _READERS, _MOST_UPLOADS, _BOTS = 2, 2, 16, 8
-_THREADS_IN_A_FOLDER, _THREADS_ON_POSTGRESQL = 2, 4
+_THREADS_THAT_COMPUTE, _THREADS_THAT_WAIT = 2, 4
 _PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
 
 
@@ -83,8 +83,7 @@ class House:
         settings = self.library.settings.server
         self.settings = settings
         answers = self.library.settings.answer
-        suitable = _THREADS_ON_POSTGRESQL if self.library.is_for_many_machines else _THREADS_IN_A_FOLDER
-        threads = settings.threads or suitable
+        threads = settings.threads or _suitable_threads(self.library)
         self.pool = Pool(threads, settings.waiting, "ask")
         # Who waits for a model's whole answer keeps none of those waiting who search.
         self.answering = Pool(answers.running, settings.waiting, "answering")
@@ -116,6 +115,12 @@ class House:
         self.readers.close()
         self.answering.close()
         self.bots.close()
+
+
+def _suitable_threads(library: Library) -> int:
+    """How many threads answer the most: those that compute get in each other's way, those that wait do not."""
+    has_services = any(model.protocol != "built-in" for model in library.settings.models.values())
+    return _THREADS_THAT_WAIT if library.is_for_many_machines or has_services else _THREADS_THAT_COMPUTE
 
 
 class Turnstile:

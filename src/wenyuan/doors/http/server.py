@@ -37,6 +37,8 @@ _BACKLOG, _ACCEPTED_AT_ONCE = 2048, 64
 # time in which nobody is answered.
 _SWITCH_SECONDS = 0.0005
 _LARGEST_HEADERS = 64 << 10
+# Whoever is told to come back after some seconds finds the connection still open; else it may end just as it is used.
+_KEEP_ALIVE_SECONDS = 15
 _WORK_AGAIN_SECONDS = 5.0
 _LOOK_SECONDS = 0.1
 _FIRST_KEY = "first"
@@ -101,6 +103,7 @@ class _Server(uvicorn.Server):
             proxy_headers=bool(settings.trusted_proxies),
             forwarded_allow_ips=settings.trusted_proxies,
             backlog=_ACCEPTED_AT_ONCE,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
             timeout_graceful_shutdown=max(1, round(settings.stop_seconds)),
             h11_max_incomplete_event_size=_LARGEST_HEADERS,
         )

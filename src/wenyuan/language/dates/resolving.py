@@ -1,8 +1,7 @@
 """Dates: every day, month, year and range that a text names, as intervals of days.
 
-Each way of writing has its module (`numeric_dates`, `chinese_dates`, `english_dates`, `lunar_dates`);
-here their readings are sorted out and ranges are joined. A question means more than a document can:
-see `question_dates`.
+Each way of writing has its module (`numeric`, `chinese`, `english`, `lunar`); here their readings are
+sorted out and ranges are joined. A question means more than a document can: see `questions`.
 """
 
 from __future__ import annotations

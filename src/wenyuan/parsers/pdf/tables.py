@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,9 @@ _TOUCH = 3.0
 _NARROWEST = 4.0
 _MOST_CROSSINGS = 100_000
 _FEWEST_ROWS = 3
-_FEWEST_OPEN_LINES = 3
+_FEWEST_OPEN_ROWS = 2
+# In pieces of lines.
+_LONGEST_OPEN_CELL = 8
 _FEWEST_ROWS_OF_MANY = 2
 _MANY_COLUMNS = 4
 _CROSSING_SHARE = 0.1
@@ -130,7 +133,7 @@ def ruled_tables(rulings: Sequence[Ruling], fragments: Sequence[Fragment]) -> tu
     """The tables that lines rule, and the fragments that stand in none of them."""
     tables: list[Table] = []
     rest = list(fragments)
-    for grid in _grids(rulings):
+    for grid in _grids(rulings, fragments):
         inside = [fragment for fragment in rest if _is_within(fragment, grid)]
         table = _table(grid, inside)
         if table is not None:
@@ -140,7 +143,7 @@ def ruled_tables(rulings: Sequence[Ruling], fragments: Sequence[Fragment]) -> tu
     return tables, rest
 
 
-def _grids(rulings: Iterable[Ruling]) -> list[_Grid]:
+def _grids(rulings: Iterable[Ruling], fragments: Sequence[Fragment]) -> list[_Grid]:
     """Rulings that cross or touch each other, where they make at least two columns."""
     rulings = list(rulings)
     level = merged((ruling for ruling in rulings if ruling.is_level), _TOUCH)
@@ -163,7 +166,7 @@ def _grids(rulings: Iterable[Ruling]) -> list[_Grid]:
     members: dict[int, list[Ruling]] = {}
     for number, line in enumerate(lines):
         members.setdefault(leader(number), []).append(line)
-    return [grid for group_lines in members.values() if (grid := _grid(group_lines))]
+    return [grid for group_lines in members.values() if (grid := _grid(group_lines, fragments))]
 
 
 def _touch(across: Ruling, down: Ruling) -> bool:
@@ -173,28 +176,36 @@ def _touch(across: Ruling, down: Ruling) -> bool:
     )
 
 
-def _grid(lines: list[Ruling]) -> _Grid | None:
+def _grid(lines: list[Ruling], fragments: Sequence[Fragment]) -> _Grid | None:
     level, upright = [line for line in lines if line.is_level], [line for line in lines if not line.is_level]
     if level and upright:
-        upright += _open_sides(level, upright)
+        upright += _open_sides(level, upright, fragments)
     grid = _Grid(level, upright)
     return grid if len(grid.xs) > 2 and len(grid.ys) > 1 else None
 
 
-def _open_sides(level: Sequence[Ruling], upright: Sequence[Ruling]) -> list[Ruling]:
-    """The sides of a table that has no lines there: its first and its last line both end beyond all upright ones.
-
-    A page in two columns with lines between, above and below them is none.
-    """
-    if len(level) < (_FEWEST_OPEN_LINES if len(upright) > 1 else _FEWEST_OPEN_LINES + 1):
-        return []
+def _open_sides(level: Sequence[Ruling], upright: Sequence[Ruling], fragments: Sequence[Fragment]) -> list[Ruling]:
+    """The sides of a table that has no lines there: its first and its last line both end beyond all upright ones."""
     first, last = min(level, key=lambda line: line.at), max(level, key=lambda line: line.at)
+    left, right = min(line.at for line in upright), max(line.at for line in upright)
     sides: list[Ruling] = []
-    if abs(first.start - last.start) <= _TOUCH and first.start < min(line.at for line in upright) - _NARROWEST:
-        sides.append(Ruling(False, min(first.start, last.start), first.at, last.at))
-    if abs(first.end - last.end) <= _TOUCH and first.end > max(line.at for line in upright) + _NARROWEST:
-        sides.append(Ruling(False, max(first.end, last.end), first.at, last.at))
+    start, end = min(first.start, last.start), max(first.end, last.end)
+    if abs(first.start - last.start) <= _TOUCH and start < left - _NARROWEST:
+        sides += [Ruling(False, start, first.at, last.at)] if _holds_cells(level, start, left, fragments) else []
+    if abs(first.end - last.end) <= _TOUCH and end > right + _NARROWEST:
+        sides += [Ruling(False, end, first.at, last.at)] if _holds_cells(level, right, end, fragments) else []
     return sides
+
+
+def _holds_cells(level: Sequence[Ruling], left: float, right: float, fragments: Sequence[Fragment]) -> bool:
+    """Whether words stand there row by row: not none, as beside a framed table, nor whole columns of a page."""
+    ys = _distinct(line.at for line in level)
+    rows: Counter[int] = Counter()
+    for fragment in fragments:
+        row = bisect_right(ys, (fragment.top + fragment.bottom) / 2)
+        if 0 < row < len(ys) and left < (fragment.left + fragment.right) / 2 < right:
+            rows[row] += 1
+    return len(rows) >= _FEWEST_OPEN_ROWS and max(rows.values()) <= _LONGEST_OPEN_CELL
 
 
 def _distinct(values: Iterable[float]) -> list[float]:
