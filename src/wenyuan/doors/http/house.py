@@ -24,6 +24,8 @@ _MOST_REMEMBERED = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WRITERS, _READERS, _MOST_UPLOADS, _BOTS = 2, 2, 16, 8
 _THREADS_THAT_COMPUTE, _THREADS_THAT_WAIT = 2, 4
+_WAITED_FOR = frozenset(("embedding", "rerank"))
+"""Types of models that a search waits for."""
 _PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
 
 
@@ -119,8 +121,12 @@ class House:
 
 def _suitable_threads(library: Library) -> int:
     """How many threads answer the most: those that compute get in each other's way, those that wait do not."""
-    has_services = any(model.protocol != "built-in" for model in library.settings.models.values())
-    return _THREADS_THAT_WAIT if library.is_for_many_machines or has_services else _THREADS_THAT_COMPUTE
+    # Who waits for a model that writes does so elsewhere.
+    asks_services = any(
+        model.protocol != "built-in" and not _WAITED_FOR.isdisjoint(model.types)
+        for model in library.settings.models.values()
+    )
+    return _THREADS_THAT_WAIT if library.is_for_many_machines or asks_services else _THREADS_THAT_COMPUTE
 
 
 class Turnstile:
