@@ -14,6 +14,7 @@ from cyclopts import App, Parameter
 from wenyuan.doors.cli.adding import show_interrupted
 from wenyuan.doors.cli.evaluation_pages import show_comparison, show_failures, show_run, show_runs
 from wenyuan.doors.cli.filtering import FilterOption, filters_of
+from wenyuan.doors.cli.interrupting import Interruption, interrupted_between_steps
 from wenyuan.doors.cli.output import json_line
 from wenyuan.doors.cli.progress import Watching
 from wenyuan.doors.cli.session import DOCUMENT_AT_FAULT, INTERRUPTED, OK, REGRESSED, Given, Session
@@ -298,6 +299,7 @@ class _Asking:
         self._path = out
         self._file: TextIO | None = None
         self._bar: rich.progress.Progress | None = None
+        self._interruption = Interruption()
         self._open = ExitStack()
         self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
 
@@ -308,6 +310,7 @@ class _Asking:
             from rich.progress import Progress
 
             self._bar = self._open.enter_context(Progress(console=self._session.notes.console))
+        self._interruption = self._open.enter_context(interrupted_between_steps())
         return self
 
     def __exit__(
@@ -327,6 +330,7 @@ class _Asking:
         elif time.monotonic() >= self._next_line:
             self._next_line = time.monotonic() + _SECONDS_BETWEEN_LINES
             self._session.notes.line(self._session.say("eval.asking.line", done=done, total=total))
+        self._interruption.raise_if_pending()
 
 
 @contextmanager
