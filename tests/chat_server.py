@@ -147,9 +147,16 @@ def chatting(*replies: Reply | Callable[[dict[str, Any]], Reply]) -> Iterator[Ch
             waiting = select.poll()
             waiting.register(self.connection, select.POLLIN)
             while not state.over.is_set():
-                if waiting.poll(_GLANCE_MS) and not self.connection.recv(1, socket.MSG_PEEK):
+                if waiting.poll(_GLANCE_MS) and self._is_left():
                     state.left.append(time.monotonic())
                     return
+
+        def _is_left(self) -> bool:
+            try:
+                return not self.connection.recv(1, socket.MSG_PEEK)
+            except ConnectionResetError:
+                # Whoever asked has gone without reading all that was said.
+                return True
 
         def log_message(self, format: str, *args: Any) -> None:
             del format, args
