@@ -102,7 +102,7 @@ def test_a_search_is_kept_as_a_case_and_a_run_tells_when_it_fails(
     for passed in ("1 / 1", "0 / 1"):
         go(page, "evaluation")
         page.get_by_role("button", name="Run").click()
-        expect(page.get_by_role("region", name="This run").get_by_text(passed)).to_be_visible()
+        expect(page.get_by_role("region", name="This run").get_by_text(re.compile(f"^{passed}\\b"))).to_be_visible()
         server.client.post(f"/documents/{documents['周会.md']}/disable").raise_for_status()
     server.client.post(f"/documents/{documents['周会.md']}/enable").raise_for_status()
     expect(page.get_by_role("img", name="Figures of 2 runs")).to_be_visible()
@@ -131,7 +131,7 @@ def test_a_run_is_opened_though_an_older_answer_comes_late(
     with page.expect_response(lambda answer: answer.request.method == "POST"):
         card.get_by_role("button", name="Run").click()
     held[0].fulfill(json={"deed": None})
-    expect(page.get_by_role("region", name="This run").get_by_text("1 / 1")).to_be_visible()
+    expect(page.get_by_role("region", name="This run").get_by_text(re.compile("^1 / 1\\b"))).to_be_visible()
 
 
 def test_what_was_asked_lately_is_opened_again(page: Page) -> None:
