@@ -28,6 +28,7 @@ class ConstantTime:
     """A model that takes no time, to see what everything else takes."""
 
     similarity_floor = None
+    embeds_sentences = True
     max_batch_texts = 32
     max_batch_characters = 60_000
     identity = ModelIdentity("benchmark", "constant-time", 384)

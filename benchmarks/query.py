@@ -28,7 +28,7 @@ from wenyuan.language import RULE_SET_VERSION
 from wenyuan.language.postings import read_chunk
 from wenyuan.rules.embedding_input import input_hash
 from wenyuan.runtime.library import Library
-from wenyuan.store import chunks, documents, fields, indexes, vectors
+from wenyuan.store import chunks, documents, fields, indexes, sentence_codes, vectors
 from wenyuan.store.rows import to_json
 from wenyuan.types import (
     LOCAL_PRINCIPAL,
@@ -45,6 +45,7 @@ from wenyuan.types import (
 )
 
 _CHUNKS_PER_DOCUMENT = 20
+_SENTENCES_PER_CHUNK = 6
 _DOCUMENTS_PER_TRANSACTION = 50
 _QUERIES = 60
 _HALF = {"part": {"from": 0, "to": 49}}
@@ -56,6 +57,7 @@ class StoredVectors:
     """Answers each question with a vector made beforehand, so that no model is timed."""
 
     similarity_floor = None
+    embeds_sentences = True
     max_batch_texts = 32
     max_batch_characters = 60_000
 
@@ -210,13 +212,21 @@ def fill(library: Library, passages: Sequence[str], made: NDArray[np.float32]) -
                     lexical.number,
                     [(key, read_chunk(document.name, chunk)[0]) for key, chunk in zip(keys, made_chunks, strict=True)],
                 )
-                vectors.save(tx, model, hashes, made[start : start + len(texts)])
+                rows = made[start : start + len(texts)]
+                vectors.save(tx, model, hashes, rows)
+                codes = (_sentences(row, start + seq) for seq, row in enumerate(rows))
+                vectors.save_sentences(tx, model, dict(zip(hashes, codes, strict=True)))
                 facts = Facts("text/plain", language="en", metadata={"part": start // _CHUNKS_PER_DOCUMENT % 100})
                 fields.stage(tx, document, revision, facts, ())
                 documents.publish(tx, revision, facts, (), len(texts), 0)
                 vectors.pack(tx, vector.id, model, revision, vector.dimensions)
                 indexes.record_progress(tx, vector.id, revision, "ready", len(texts), len(texts))
     return vector
+
+
+def _sentences(vector: NDArray[np.float32], seed: int) -> bytes:
+    """Codes of sentences about what a passage is about."""
+    return sentence_codes.encode(perturbed(vector.reshape(1, -1), _SENTENCES_PER_CHUNK, seed))
 
 
 def recall(

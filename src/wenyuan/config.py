@@ -284,7 +284,7 @@ def _pieces(stored: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
 
 def _built_in() -> Settings:
     # It computes on this machine: that it takes long means that the machine is slow or busy, not that it hangs.
-    model = ModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small", timeout_seconds=600.0)
+    model = ModelSettings(BUILT_IN_MODEL, "built-in", "multilingual-e5-small", sentences=True, timeout_seconds=600.0)
     return Settings(models={BUILT_IN_MODEL: model})
 
 
@@ -380,6 +380,8 @@ def _model(name: str, values: Any, source: str) -> ModelSettings:
         complete = with_preset(values) if isinstance(values, Mapping) else values
     except (TypeError, ValueError) as error:
         raise ConfigurationInvalid(setting=f"models.{name}", source=source, reason=str(error)) from error
+    if isinstance(complete, Mapping) and complete.get("protocol") == "built-in":
+        complete = {"sentences": True, **complete}
     return _described(ModelSettings, "models", name, complete, source)
 
 

@@ -74,6 +74,11 @@ class Embedder(Protocol):
         ...
 
     @property
+    def embeds_sentences(self) -> bool:
+        """Whether each sentence of a passage is to be embedded too; that takes as long again as the passages."""
+        ...
+
+    @property
     def max_batch_texts(self) -> int: ...
 
     @property

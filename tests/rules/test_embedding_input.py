@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.embedding_input import batches, embedding_input, input_hash
+from wenyuan.rules.embedding_input import MOST_SENTENCES, batches, embedding_input, input_hash, sentence_inputs
 
 
 def test_headings_and_context_stand_above_the_text() -> None:
@@ -18,6 +18,26 @@ def test_a_hash_stands_for_one_text() -> None:
     assert input_hash("体检") == input_hash("体检")
     assert input_hash("体检") != input_hash("体检 ")
     assert len(input_hash("\ud800")) == 16
+
+
+def test_each_sentence_of_a_passage_is_embedded_besides_but_no_heading_and_no_single_one() -> None:
+    first, second = "员工每年有十天带薪年假，试用期内按比例折算。", "病假需要医生的证明。"
+    assert sentence_inputs((), f"## 休假\n\n{first}{second}") == [first, second]
+    assert sentence_inputs(("手册", "休假"), f"{first}{second}") == [f"手册 > 休假\n{one}" for one in (first, second)]
+    assert sentence_inputs((), f"{second}{first}{first}") == [second + first, first], (
+        "what is short says too little alone"
+    )
+    assert sentence_inputs((), f"## 休假\n\n{first}") == sentence_inputs((), "") == []
+    assert sentence_inputs((), "## 休假\n\n员工每年有十天带薪年假。") == []
+    assert sentence_inputs((), "") == []
+
+
+@given(st.integers(2, 100))
+def test_many_sentences_are_taken_several_together(count: int) -> None:
+    sentences = [f"Sentence number {number} says something of its own." for number in range(count)]
+    parts = sentence_inputs((), "\n".join(sentences))
+    assert 2 <= len(parts) <= MOST_SENTENCES
+    assert "\n".join(parts).split("\n") == sentences
 
 
 @given(st.lists(st.integers(0, 100), max_size=60), st.integers(1, 8), st.integers(1, 150))

@@ -135,6 +135,16 @@ def _stands_as_before(library: Library) -> None:
     assert [run.set_name for run in library.evaluation.runs()] == ["questions"]
 
 
+def test_a_passage_that_stands_twice_comes_in(tmp_path: Path) -> None:
+    text = "The heron stands still. It waits for a fish. Then it strikes."
+    with wy.open(tmp_path / "library", environment={}) as library:
+        for name in ("one.txt", "two.txt"):
+            library.add_text(text, name)
+        library.knowledge_bases.export("default", tmp_path / "twice.wenyuan")
+        made = library.knowledge_bases.import_(tmp_path / "twice.wenyuan", name="again")
+        assert (made.documents, made.to_embed) == (2, 0)
+
+
 def test_exporting_again_gives_the_same(exported: Path, tmp_path: Path) -> None:
     with wy.open(tmp_path / "other") as library:
         library.knowledge_bases.import_(exported, name="fowl")
@@ -394,6 +404,10 @@ def _vector_of(change: Callable[[bytes], bytes]) -> Callable[[Members], None]:
     return lambda members: members.update({"vectors/000001.float16": change(members["vectors/000001.float16"])})
 
 
+def _sentences(change: Callable[[bytes], bytes]) -> Callable[[Members], None]:
+    return lambda members: members.update({"sentences/000001.codes": change(members["sentences/000001.codes"])})
+
+
 def _counts(**values: int) -> Callable[[Members], None]:
     def change(members: Members) -> None:
         manifest = json.loads(members["<manifest>"])
@@ -413,7 +427,7 @@ def _double_line(kind: str) -> Callable[[Members], None]:
 
 HOSTILE: dict[str, Callable[[Members], None]] = {
     "another program's": _raw("archive.json", b'{"format": "photos", "version": 1}'),
-    "of tomorrow": _raw("archive.json", b'{"format": "wenyuan-knowledge-base", "version": 3}'),
+    "of tomorrow": _raw("archive.json", b'{"format": "wenyuan-knowledge-base", "version": 4}'),
     "no object": _raw("archive.json", b"[]"),
     "no settings": _drop("knowledge-base.json"),
     "settings too large": _raw("knowledge-base.json", b" " * (2 << 20) + b"{}"),
@@ -485,6 +499,10 @@ HOSTILE: dict[str, Callable[[Members], None]] = {
     "a vector of another text": _vector_of(lambda content: b"\x00" * 16 + content[16:]),
     "a vector of zeros": _vector_of(lambda content: content[:16] + bytes(768) + content[784:]),
     "a vector without end": _vector_of(lambda content: content[:16] + b"\x00\x7c" * 384 + content[784:]),
+    "sentences cut short": _sentences(lambda content: content[:-1]),
+    "sentences of another text": _sentences(lambda content: b"\x00" * 16 + content[16:]),
+    "sentences of another size": _sentences(lambda content: content[:16] + b"\x01\x00\x00\x00x"),
+    "more sentences are promised than there are": _sentences(lambda content: content[:16] + b"\xff" * 4 + content[20:]),
     "more is counted": _counts(chunks=99),
     "less is counted": _counts(runs=0),
     "a run that is none": _raw("runs/000001.jsonl", b'{"set_name": "x"}\n'),
@@ -507,15 +525,19 @@ def _with_dimensions(vectors: object, dimensions: int) -> dict[str, object]:
     return {**known, "identity": {**_dict(known["identity"]), "dimensions": dimensions}}
 
 
-def test_an_archive_of_the_first_version_is_taken_in(exported: Path, tmp_path: Path) -> None:
-    def first(members: Members) -> None:
-        _edit_page(members, "archive.json", lambda header: header.update(version=1))
+@pytest.mark.parametrize(("version", "lacks"), [(1, ["sentences", "tables"]), (2, ["sentences"])])
+def test_an_archive_of_an_earlier_version_is_taken_in(
+    exported: Path, tmp_path: Path, version: int, lacks: list[str]
+) -> None:
+    def earlier(members: Members) -> None:
+        _edit_page(members, "archive.json", lambda header: header.update(version=version))
         told = json.loads(members["<manifest>"])
-        del told["counts"]["tables"]
-        members["<manifest>"] = json.dumps({**told, "version": 1}).encode()
-        del members["tables/000001.jsonl"]
+        counts = {kind: count for kind, count in told["counts"].items() if kind not in lacks}
+        members["<manifest>"] = json.dumps({**told, "counts": counts, "version": version}).encode()
+        for name in [name for name in members if name.partition("/")[0] in lacks]:
+            del members[name]
 
-    archive = _rebuilt(exported, tmp_path / "x.wenyuan", first)
+    archive = _rebuilt(exported, tmp_path / "x.wenyuan", earlier)
     with wy.open(tmp_path / "library") as library:
         assert library.knowledge_bases.import_(archive).documents == 8
         assert library.check() == []

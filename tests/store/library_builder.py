@@ -219,7 +219,10 @@ class LibraryBuilder:
         generation = self.vector(staged.document.knowledge_base_id)
         total = len(staged.chunk_keys)
         with self.database.write() as tx:
-            hashes = [item.input_hash for _, item in vectors.missing(tx, model, staged.revision_id, -1, total)]
+            hashes = [
+                item.input_hash
+                for _, item in vectors.missing(tx, model, staged.revision_id, -1, total, sentences=False)
+            ]
             vectors.save(tx, model, hashes, rows[: len(hashes)])
             vectors.pack(tx, generation.id, model, staged.revision_id, generation.dimensions)
             indexes.record_progress(tx, generation.id, staged.revision_id, "ready", total, total)

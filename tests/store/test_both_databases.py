@@ -145,9 +145,8 @@ class Told:
             yield _rounded(chunks.keyword(tx, base, number, EVERYTHING, tokens, excluded, 4))
             yield tx.lexical.document_frequency(tx, number, tokens), tx.lexical.size(tx, number)
             yield chunks.structured(tx, base, EVERYTHING, [DateSpan(day, day + 2, "", 0, 0, "iso")], [], 50)
-            yield _rounded(
-                self.cache.search(tx, generation, model, unit_rows(np.random.default_rng(seed), 1)[0], None, 5)
-            )
+            nearest = self.cache.search(tx, generation, model, unit_rows(np.random.default_rng(seed), 1)[0], None, 5)
+            yield _rounded([(key, near.passage) for key, near in nearest])
             yield chunks.passages(tx, base, EVERYTHING, everything)
             yield documents.listed(tx, base)
             yield knowledge_bases.document_counts(tx, base), indexes.coverage(tx, generation)

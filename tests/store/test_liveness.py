@@ -183,7 +183,7 @@ class Histories(RuleBasedStateMachine):
         expected = {chunk.key: float(chunk.vector @ query) for chunk in self._live(base, ids, embedded=True)}
         assert dict(nearest).keys() == expected.keys()
         assert len(nearest) == len(expected)
-        assert all(abs(score - expected[key]) < 1e-2 for key, score in nearest)
+        assert all(abs(near.passage - expected[key]) < 1e-2 for key, near in nearest)
 
     def _live(self, base: KnowledgeBase, ids: tuple[str, ...] | None, *, embedded: bool = False) -> list[_Chunk]:
         return [

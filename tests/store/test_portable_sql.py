@@ -220,7 +220,7 @@ def _what_is_found(library: LibraryBuilder, base: KnowledgeBase, added: list[Add
             [chunks.of_revision(tx, one.revision_id) for one in added],
             [chunks.staged(tx, one.revision_id) for one in added],
             [chunks.revision_text(tx, one.revision_id, 2, 60) for one in added],
-            vectors.missing(tx, model, added[6].revision_id, -1, 5),
+            vectors.missing(tx, model, added[6].revision_id, -1, 5, sentences=False),
             vectors.count_missing(tx, model, added[4].revision_id),
             [list(check(tx, 20)) for check in ROW_CHECKS],
             blobs.unnamed(tx, ["0" * 64, hashlib.sha256(b"late").hexdigest()]),

@@ -21,7 +21,7 @@ from tests.store.library_builder import (
     unit_rows,
 )
 from wenyuan.errors import LibraryDamaged
-from wenyuan.store import documents, indexes, purging, vectors
+from wenyuan.store import documents, indexes, purging, sentence_codes, vectors
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import KnowledgeBase
 
@@ -44,7 +44,8 @@ def _search(
 ) -> list[tuple[int, float]]:
     generation, model = library.vector(base.id), library.model_key()
     with library.database.read() as tx:
-        return cache.search(tx, generation, model, query, only, depth)
+        found = cache.search(tx, generation, model, query, only, depth)
+    return [(key, near.passage) for key, near in found]
 
 
 def _stored(library: LibraryBuilder, keys: Sequence[int]) -> NDArray[np.float32]:
@@ -100,13 +101,13 @@ def test_what_has_no_vector_is_known_in_order(library: LibraryBuilder) -> None:
     model = library.model_key()
     with library.database.write() as tx:
         assert vectors.count_missing(tx, model, added.revision_id) == 4
-        everything = vectors.missing(tx, model, added.revision_id, -1, 10)
+        everything = vectors.missing(tx, model, added.revision_id, -1, 10, sentences=False)
         assert [(seq, item.text) for seq, item in everything] == [(0, "one"), (1, "two"), (2, "three"), (3, "two")]
         assert (everything[0][1].heading_path, everything[0][1].context) == (("h",), "c")
-        assert vectors.missing(tx, model, added.revision_id, -1, 2) == everything[:2]
-        assert vectors.missing(tx, model, added.revision_id, 1, 10) == everything[2:]
+        assert vectors.missing(tx, model, added.revision_id, -1, 2, sentences=False) == everything[:2]
+        assert vectors.missing(tx, model, added.revision_id, 1, 10, sentences=False) == everything[2:]
         vectors.save(tx, model, [everything[1][1].input_hash], unit_rows(_RANDOM, 1))
-        assert [seq for seq, _ in vectors.missing(tx, model, added.revision_id, -1, 10)] == [0, 2]
+        assert [seq for seq, _ in vectors.missing(tx, model, added.revision_id, -1, 10, sentences=False)] == [0, 2]
         assert vectors.count_missing(tx, model, added.revision_id) == 2
 
 
@@ -117,7 +118,9 @@ def test_the_same_text_is_embedded_once_wherever_it_stands(library: LibraryBuild
     copy = library.published(library.knowledge_base("b", embedding_model="m"), "/b.md", "same", "new")
     model = library.model_key()
     with library.database.read() as tx:
-        assert [item.text for _, item in vectors.missing(tx, model, copy.revision_id, -1, 10)] == ["new"]
+        assert [item.text for _, item in vectors.missing(tx, model, copy.revision_id, -1, 10, sentences=False)] == [
+            "new"
+        ]
         # Another model has another vector for it.
         assert vectors.count_missing(tx, model + 1, copy.revision_id) == 2
 
@@ -159,12 +162,64 @@ def test_exact_similarity_is_cosine(library: LibraryBuilder) -> None:
     added = _embedded(library, base, 30)
     query = unit_rows(_RANDOM, 1)[0]
     with library.database.read() as tx:
-        scored = vectors.exact(tx, library.model_key(), added.chunk_keys, query)
-        assert vectors.exact(tx, library.model_key(), [], query) == []
-        assert vectors.exact(tx, library.model_key(), [99_999], query) == []
+        found = vectors.nearness(tx, library.model_key(), added.chunk_keys, query)
+        assert vectors.nearness(tx, library.model_key(), [], query) == []
+        assert vectors.nearness(tx, library.model_key(), [99_999], query) == []
+    assert all(near.sentence is None for _, near in found)
+    scored = [(key, near.passage) for key, near in found]
     expected = _stored(library, added.chunk_keys) @ query
     assert [key for key, _ in scored] == [added.chunk_keys[i] for i in np.argsort(-expected, kind="stable")]
     assert dict(scored) == pytest.approx(dict(zip(added.chunk_keys, expected.tolist(), strict=True)), abs=1e-6)
+
+
+def test_of_several_sentences_the_nearest_counts(library: LibraryBuilder) -> None:
+    base = library.knowledge_base(embedding_model="m")
+    added = library.published(base, "/a.md", "three sentences", "one sentence", "not known", "damaged")
+    rows = unit_rows(_RANDOM, 4)
+    sentences, query = unit_rows(_RANDOM, 3), unit_rows(_RANDOM, 1)[0]
+    model = library.model_key()
+    with library.database.write() as tx:
+        missing = vectors.missing(tx, model, added.revision_id, -1, 9, sentences=True)
+        assert [item.has_vector for _, item in missing] == [False] * 4
+        hashes = [item.input_hash for _, item in missing]
+        vectors.save(tx, model, hashes, rows)
+        assert [
+            item.has_vector for _, item in vectors.missing(tx, model, added.revision_id, -1, 9, sentences=True)
+        ] == [True] * 4
+        codes = {hashes[0]: sentence_codes.encode(sentences), hashes[1]: b"", hashes[3]: b"x"}
+        vectors.save_sentences(tx, model, codes)
+        found = dict(vectors.nearness(tx, model, added.chunk_keys, query))
+        assert vectors.sentences_of(tx, model, added.chunk_keys, len(query)) == dict(
+            zip(added.chunk_keys[:2], (codes[hashes[0]], b""), strict=True)
+        )
+        assert [seq for seq, _ in vectors.missing(tx, model, added.revision_id, -1, 9, sentences=True)] == [2]
+        assert not vectors.missing(tx, model, added.revision_id, -1, 9, sentences=False)
+    first, second, third, fourth = (found[key] for key in added.chunk_keys)
+    assert first.sentence == pytest.approx(float((sentences @ query).max()), abs=0.1)
+    assert second.sentence == second.passage
+    assert third.sentence is fourth.sentence is None
+
+
+def test_sentences_that_are_there_stay_as_they_are(library: LibraryBuilder) -> None:
+    model, rows = library.model_key(), unit_rows(_RANDOM, 1)
+    with library.database.write() as tx:
+        vectors.save(tx, model, [b"h" * 16], rows)
+        for codes in (b"first", b"second"):
+            vectors.save_sentences(tx, model, {b"h" * 16: codes})
+        assert tx.all("SELECT vector, sentences FROM vectors") == [(rows.astype(np.float16).tobytes(), b"first")]
+
+
+def test_a_knowledge_base_knows_whether_sentences_are_missing(library: LibraryBuilder) -> None:
+    base = library.knowledge_base(embedding_model="m")
+    added = library.published(base, "/a.md", "one", "two")
+    library.embed(added, unit_rows(_RANDOM, 2))
+    generation, model = library.vector(base.id), library.model_key()
+    with library.database.write() as tx:
+        assert not vectors.lack_sentences(tx, base.id, None)
+        for _, item in vectors.missing(tx, model, added.revision_id, -1, 9, sentences=True):
+            assert vectors.lack_sentences(tx, base.id, generation)
+            vectors.save_sentences(tx, model, {item.input_hash: b""})
+        assert not vectors.lack_sentences(tx, base.id, generation)
 
 
 def test_equal_similarities_are_ordered_by_chunk_key(library: LibraryBuilder) -> None:

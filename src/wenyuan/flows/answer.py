@@ -6,9 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wenyuan.errors import ConfigurationError, ProviderError
+from wenyuan.flows.embed import fingerprint
 from wenyuan.flows.evidence import citation_of_passage
 from wenyuan.flows.retrieve import Retrieving
 from wenyuan.language.aliases import aliases
@@ -20,8 +23,9 @@ from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
 from wenyuan.rules.ranking.grounding import refined
 from wenyuan.rules.ranking.question_fit import question_fit
-from wenyuan.store import indexes
-from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Passage, Plan, SearchResult
+from wenyuan.rules.sentences import telling_sentences
+from wenyuan.store import indexes, sentence_codes, vectors
+from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, SearchResult
 
 _PASSAGES = 5
 _SENTENCES = 24
@@ -108,10 +112,9 @@ def _is_close(evidence: _Evidence, similarities: Sequence[float]) -> bool:
 def _evidence(tools: Retrieving, found: SearchResult, hits: Sequence[Hit]) -> tuple[_Evidence, SearchResult]:
     sentences = sentences_of([hit.passage.chunk.text for hit in hits], _SENTENCES)
     matched = _matched(tools, found.plan, hits, [sentence.text for sentence in sentences])
-    texts = [_below_its_heading(hits[one.passage].passage, one.text) for one in sentences]
     try:
         embedder = _embedder(tools, hits)
-        similarities = _similarities(tools, embedder, found.plan, texts) if embedder is not None else None
+        similarities = _similarities(tools, embedder, found.plan, hits, sentences) if embedder is not None else None
         floor = embedder.similarity_floor if embedder is not None else None
         return _Evidence(sentences, matched, similarities, floor), found
     except (ProviderError, ConfigurationError) as error:
@@ -128,20 +131,44 @@ def _embedder(tools: Retrieving, hits: Sequence[Hit]) -> Embedder | None:
     return tools.embedder_for(tools.model_of(generation)) if generation is not None else None
 
 
-def _below_its_heading(passage: Passage, sentence: str) -> str:
-    """A sentence as it is understood where it stands: it rarely repeats what it is about."""
-    about = passage.chunk.heading_path or (Path(passage.document_name).stem,)
-    return embedding_input(about, "", sentence)
-
-
-def _similarities(tools: Retrieving, embedder: Embedder, plan: Plan, texts: Sequence[str]) -> list[float]:
+def _similarities(
+    tools: Retrieving, embedder: Embedder, plan: Plan, hits: Sequence[Hit], sentences: Sequence[Sentence]
+) -> list[float]:
+    """Cosine similarity of each sentence, by its vector where it has one, else embedded now."""
     query = embedder.embed([plan.asked], "query", tools.embed_seconds)[0]
+    known = _known_similarities(tools, embedder, query, hits)
+    rest = [one for one in sentences if (one.passage, one.start) not in known]
+    texts = [embedding_input(hits[one.passage].passage.chunk.heading_path, "", one.text) for one in rest]
     inputs = ((text, len(text)) for text in texts)
-    return [
+    made = [
         float(value)
         for batch in batches(inputs, embedder.max_batch_texts, embedder.max_batch_characters)
         for value in embedder.embed(batch, "passage", tools.embed_seconds) @ query
     ]
+    known.update(((one.passage, one.start), value) for one, value in zip(rest, made, strict=True))
+    return [known[one.passage, one.start] for one in sentences]
+
+
+def _known_similarities(
+    tools: Retrieving, embedder: Embedder, query: NDArray[np.float32], hits: Sequence[Hit]
+) -> dict[tuple[int, int], float]:
+    """Of the sentences that this model has embedded before, by the number of their passage and where they begin."""
+    keys = [hit.passage.chunk_key for hit in hits]
+    with tools.database.read() as tx:
+        model = vectors.known_model_key(tx, fingerprint(embedder.identity))
+        codes = vectors.sentences_of(tx, model, keys, len(query)) if model is not None else {}
+    known: dict[tuple[int, int], float] = {}
+    for number, hit in enumerate(hits):
+        of_hit = codes.get(hit.passage.chunk_key)
+        told = telling_sentences(hit.passage.chunk.text)
+        if of_hit == b"" and len(told) == 1 and hit.similarity is not None:
+            known[number, told[0][0]] = hit.similarity
+        elif of_hit:
+            scores = sentence_codes.similarities(of_hit, query).tolist()
+            # Of very many, several were embedded together.
+            if len(scores) == len(told):
+                known.update(((number, start), score) for (start, _), score in zip(told, scores, strict=True))
+    return known
 
 
 def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence[str]) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -11,8 +12,8 @@ from wenyuan.errors import ConfigurationError, IndexIncompatible, JobCancelled, 
 from wenyuan.flows.publish import is_waiting, publish_waiting
 from wenyuan.flows.work import Failure, Work
 from wenyuan.ports import Embedder, Vectors
-from wenyuan.rules.embedding_input import batches, embedding_input
-from wenyuan.store import documents, indexes, knowledge_bases, queue, vectors
+from wenyuan.rules.embedding_input import MOST_SENTENCES, batches, embedding_input, sentence_inputs
+from wenyuan.store import documents, indexes, knowledge_bases, queue, sentence_codes, vectors
 from wenyuan.store.database import Database, Writing
 from wenyuan.store.rows import to_json
 from wenyuan.types import Document, IndexGeneration, JsonObject, ModelIdentity, Revision
@@ -47,6 +48,40 @@ class _Target:
     document: Document
     revision: Revision
     to: Destination
+
+
+@dataclass(frozen=True, slots=True)
+class _Input:
+    """A text to embed, or that has been, and its sentences."""
+
+    input_hash: bytes
+    text: str
+    has_vector: bool
+    sentences: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What one call to a model made of some texts: their vectors, or else the codes of their sentences."""
+
+    hashes: Sequence[bytes]
+    vectors: Vectors | None = None
+    sentences: Sequence[bytes] = ()
+
+    @property
+    def embedded(self) -> int:
+        """How many texts got their vector."""
+        return 0 if self.vectors is None else len(self.hashes)
+
+    def save(self, tx: Writing, model_key: int, used: Sequence[bool] | None = None) -> None:
+        """Store it, of texts that nobody uses any more nothing."""
+        kept = [True] * len(self.hashes) if used is None else list(used)
+        hashes = list(itertools.compress(self.hashes, kept))
+        if self.vectors is not None:
+            vectors.save(tx, model_key, hashes, self.vectors[kept])
+        else:
+            codes = itertools.compress(self.sentences, kept)
+            vectors.save_sentences(tx, model_key, dict(zip(hashes, codes, strict=True)))
 
 
 _Group = list[tuple[Work, _Target]]
@@ -97,35 +132,70 @@ def _nameless(identity: ModelIdentity) -> ModelIdentity:
 # --- Making vectors ------------------------------------------------------------------------------
 
 
-def made_vectors(
-    database: Database, to: Destination, revision_ids: Sequence[str]
-) -> Iterator[tuple[Sequence[bytes], Vectors]]:
-    """Embed the texts of revisions that have no vector yet, batch by batch, as (hashes, vectors).
+def made_vectors(database: Database, to: Destination, revision_ids: Sequence[str]) -> Iterator[Made]:
+    """Embed the texts of revisions that have no vector yet, then their sentences where the model does, call by call.
 
-    Similar lengths go together: a model that pads its batches wastes least that way. Raises `ProviderError`.
+    Texts of similar lengths go together: a model that pads its batches wastes least that way. Raises `ProviderError`.
     """
-    for inputs in _windows(database, to.model_key, revision_ids):
-        ordered = ((pair, len(pair[1])) for pair in sorted(inputs.items(), key=lambda pair: len(pair[1])))
-        for batch in batches(ordered, to.embedder.max_batch_texts, to.embedder.max_batch_characters):
-            texts = [text for _, text in batch]
-            yield [input_hash for input_hash, _ in batch], to.embedder.embed(texts, "passage", to.call_seconds)
+    embedder = to.embedder
+    for inputs in _windows(database, to, revision_ids):
+        lacking = sorted((one for one in inputs if not one.has_vector), key=lambda one: len(one.text))
+        ordered = ((one, len(one.text)) for one in lacking)
+        for batch in batches(ordered, embedder.max_batch_texts, embedder.max_batch_characters):
+            made = embedder.embed([one.text for one in batch], "passage", to.call_seconds)
+            yield Made([one.input_hash for one in batch], made)
+        if embedder.embeds_sentences:
+            yield from _made_sentences(to, inputs)
 
 
-def _windows(database: Database, model_key: int, revision_ids: Sequence[str]) -> Iterator[dict[bytes, str]]:
-    """The texts that have no vector yet, by their hashes, some hundreds at a time."""
-    window: dict[bytes, str] = {}
+def _made_sentences(to: Destination, inputs: Sequence[_Input]) -> Iterator[Made]:
+    """The sentences of each passage in one call, so that every call brings something that is kept.
+
+    Of a passage whose sentences are too long for a call, and of one that is but one sentence, there are none.
+    """
+    embedder = to.embedder
+    fitting: list[_Input] = []
+    others: list[bytes] = []
+    for one in inputs:
+        fits = one.sentences and sum(map(len, one.sentences)) <= embedder.max_batch_characters
+        fitting.append(one) if fits else others.append(one.input_hash)
+    if others:
+        yield Made(others, sentences=[b""] * len(others))
+    while fitting:
+        count = characters = size = 0
+        for one in fitting:
+            count += len(one.sentences)
+            characters += sum(map(len, one.sentences))
+            if size and (count > embedder.max_batch_texts or characters > embedder.max_batch_characters):
+                break
+            size += 1
+        group, fitting = fitting[:size], fitting[size:]
+        rows = embedder.embed([said for one in group for said in one.sentences], "passage", to.call_seconds)
+        ends = itertools.accumulate((len(one.sentences) for one in group), initial=0)
+        codes = [sentence_codes.encode(rows[start:end]) for start, end in itertools.pairwise(ends)]
+        yield Made([one.input_hash for one in group], sentences=codes)
+
+
+def _windows(database: Database, to: Destination, revision_ids: Sequence[str]) -> Iterator[list[_Input]]:
+    """The texts that lack a vector, or the vectors of their sentences, each once, some hundreds at a time."""
+    window: dict[bytes, _Input] = {}
+    with_sentences = to.embedder.embeds_sentences
+    most = min(MOST_SENTENCES, to.embedder.max_batch_texts)
     for revision_id in revision_ids:
         after: int | None = -1
         while after is not None:
             with database.read() as tx:
-                found = vectors.missing(tx, model_key, revision_id, after, _WINDOW_CHUNKS)
-            window |= {one.input_hash: embedding_input(one.heading_path, one.context, one.text) for _, one in found}
+                found = vectors.missing(tx, to.model_key, revision_id, after, _WINDOW_CHUNKS, sentences=with_sentences)
+            for _, one in found:
+                text = embedding_input(one.heading_path, one.context, one.text)
+                sentences = sentence_inputs(one.heading_path, one.text, most) if with_sentences else ()
+                window[one.input_hash] = _Input(one.input_hash, text, one.has_vector, sentences)
             after = found[-1][0] if len(found) == _WINDOW_CHUNKS else None
             if len(window) >= _WINDOW_CHUNKS:
-                yield window
+                yield list(window.values())
                 window = {}
     if window:
-        yield window
+        yield list(window.values())
 
 
 def show_vectors(tx: Writing, to: Destination, document_id: str, revision_id: str, total: int) -> None:
@@ -167,12 +237,12 @@ def _noting(failures: list[Failure], work: Work) -> Iterator[None]:
 def _embed_group(tools: Embedding, group: _Group, failures: list[Failure]) -> list[Work]:
     """Embed revisions for one index; returns those to be done again, since another index answers by now."""
     to = group[0][1].to
-    for hashes, made in made_vectors(tools.database, to, [target.revision.id for _, target in group]):
+    for made in made_vectors(tools.database, to, [target.revision.id for _, target in group]):
         with tools.database.write(durable=False) as tx:
             group = _held(tx, group, failures)
             if not group:
                 return []
-            vectors.save(tx, to.model_key, hashes, made)
+            made.save(tx, to.model_key)
             for work, target in group:
                 total = target.revision.chunk_count
                 done = total - vectors.count_missing(tx, to.model_key, target.revision.id)

@@ -10,7 +10,7 @@ from wenyuan.flows.embed import fingerprint, recipe_of
 from wenyuan.flows.priorities import PRIORITY_PURGE, PRIORITY_REBUILD
 from wenyuan.flows.reread import rules_of
 from wenyuan.flows.work import Work
-from wenyuan.store import indexes, purging, queue, rebuilds, rereading
+from wenyuan.store import indexes, purging, queue, rebuilds, rereading, vectors
 from wenyuan.store.database import Database, Reading, Writing
 from wenyuan.store.rebuilds import Rebuild
 from wenyuan.types import ChunkingConfig, IndexGeneration, JobKind, KnowledgeBase, ModelIdentity, Problem
@@ -25,13 +25,15 @@ _ANY = 1
 class Wanted:
     """What the indexes of a knowledge base are to be made with; `identity` is the model's, None for no model.
 
-    `rereads` asks for every document to be read and cut anew, whatever it was made with.
+    `rereads` asks for every document to be read and cut anew, whatever it was made with. `sentences` tells whether
+    the model embeds those too.
     """
 
     model: str
     identity: ModelIdentity | None
     chunking: ChunkingConfig
     rereads: bool = False
+    sentences: bool = False
 
 
 def begin(tx: Writing, new_id: NewId, base: KnowledgeBase, wanted: Wanted) -> Rebuild | None:
@@ -47,7 +49,8 @@ def begin(tx: Writing, new_id: NewId, base: KnowledgeBase, wanted: Wanted) -> Re
         raise RebuildRunning(name=base.name)
     vector = indexes.active(tx, base.id, "vector")
     rereads = wanted.rereads or base.chunking != wanted.chunking
-    if not rereads and not _makes_other_vectors(base, vector, wanted):
+    lacks_sentences = wanted.sentences and vectors.lack_sentences(tx, base.id, vector)
+    if not rereads and not lacks_sentences and not _makes_other_vectors(base, vector, wanted):
         return None
     if running is not None:
         give_up(tx, new_id, running)

@@ -25,7 +25,6 @@ from wenyuan.flows.generations import switch_if_complete
 from wenyuan.flows.read_aside import read_aside
 from wenyuan.flows.stage import Staging
 from wenyuan.flows.work import Work
-from wenyuan.ports import Vectors
 from wenyuan.store import indexes, knowledge_bases, queue, rebuilds, vectors
 from wenyuan.store.database import Database, Writing
 from wenyuan.store.rebuilds import Rebuild
@@ -197,15 +196,15 @@ def _groups(run: _Run) -> Iterator[_Group]:
 def _embed(run: _Run, to: Destination, group: _Group) -> None:
     database, work = run.tools.database, run.work
     counted = _counted_before(run, to, group)
-    for hashes, made in made_vectors(database, to, [revision for revision, _, _ in group]):
-        counted += len(hashes)
+    for made in made_vectors(database, to, [revision for revision, _, _ in group]):
+        counted += made.embedded
         with database.write(durable=False) as tx:
             work.hold(tx)
-            _save(tx, to, hashes, made)
+            made.save(tx, to.model_key, vectors.used(tx, made.hashes))
             if len(group) == 1 and rebuilds.is_wanted(tx, run.rebuild, group[0][1], group[0][0]):
                 revision, _, passages = group[0]
                 indexes.record_progress(tx, to.generation.id, revision, "pending", min(counted, passages), passages)
-            run.advance(tx, "embedding", len(hashes))
+            run.advance(tx, "embedding", made.embedded)
         run.give_way()
     with database.write(durable=False) as tx:
         work.hold(tx)
@@ -222,11 +221,6 @@ def _counted_before(run: _Run, to: Destination, group: _Group) -> int:
         return 0
     with run.tools.database.read() as tx:
         return indexes.count_done(tx, to.generation.id, group[0][0])
-
-
-def _save(tx: Writing, to: Destination, hashes: Sequence[bytes], made: Vectors) -> None:
-    used = vectors.used(tx, hashes)
-    vectors.save(tx, to.model_key, [one for one, is_used in zip(hashes, used, strict=True) if is_used], made[used])
 
 
 def _record_refusal(run: _Run, to: Destination, revision_id: str, error: ProviderError) -> None:

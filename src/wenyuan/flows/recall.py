@@ -21,10 +21,13 @@ from wenyuan.store.chunks import KeyMatch
 from wenyuan.store.database import Database, Reading
 from wenyuan.store.scopes import ScopeCache
 from wenyuan.store.vector_cache import VectorCache
-from wenyuan.types import ArmName, IndexGeneration, KeyKind, KnowledgeBase, Plan, Scope
+from wenyuan.types import ArmName, IndexGeneration, KeyKind, KnowledgeBase, Nearness, Plan, Scope
 
 _LEAST_DEPTH = 30
 _SPARE_DEPTH = 10
+# So many more are looked at by their sentences, which may be nearer than the whole.
+_DEEPER = 20
+_SENTENCE_SHARE = 0.5
 # Indexes are switched by a person, now and then.
 _MOST_SWITCHES = 3
 # Any candidate of the other lists may hold a key that was asked for.
@@ -82,7 +85,7 @@ class Recall:
     structured: tuple[KeyMatch, ...] = ()
     keyword: tuple[tuple[int, float], ...] = ()
     keyword_rewrite: tuple[tuple[int, float], ...] = ()
-    vector: tuple[tuple[int, float], ...] = ()
+    vector: tuple[tuple[int, Nearness], ...] = ()
     frequency: Counter[str] = field(default_factory=Counter)
     size: int = 0
     lonely: tuple[str, ...] = ()
@@ -156,7 +159,7 @@ class _Lexical:
 
 @dataclass(frozen=True, slots=True)
 class _Near:
-    found: Sequence[tuple[int, float]] = ()
+    found: Sequence[tuple[int, Nearness]] = ()
     query: QueryVector | None = None
     model_key: int | None = None
 
@@ -169,11 +172,11 @@ def _joined(base: KnowledgeBase, future: Future[_Lexical], near: _Near) -> Recal
         structured=tuple(lexical.structured),
         keyword=tuple(lexical.keyword),
         keyword_rewrite=tuple(lexical.keyword_rewrite),
-        vector=tuple(one for one in near.found if floor is None or one[1] >= floor),
+        vector=tuple(one for one in near.found if floor is None or one[1].nearest >= floor),
         frequency=lexical.frequency,
         size=lexical.size,
         lonely=tuple(lexical.lonely),
-        best_similarity=near.found[0][1] if near.found else None,
+        best_similarity=max((one.nearest for _, one in near.found), default=None),
         query=near.query,
         model_key=near.model_key,
     )
@@ -292,9 +295,10 @@ def _vector(
         if generation is None or generation.id != expected.id:
             return None
         model = vectors.known_model_key(tx, generation.fingerprint)
-        found: list[tuple[int, float]] = []
+        found: list[tuple[int, Nearness]] = []
         if model is not None:
-            found = tools.vectors.search(tx, generation, model, query.vector, scope.documents, depth)
+            nearest = tools.vectors.search(tx, generation, model, query.vector, scope.documents, depth + _DEEPER)
+            found = sorted(nearest, key=lambda one: (-one[1].together(_SENTENCE_SHARE), one[0]))[:depth]
         seen, all_live = tools.vectors.coverage(tx, generation)
         if seen < all_live:
             observe.degrade(f"vector-partial: {seen} of {all_live} documents")

@@ -20,7 +20,7 @@ from wenyuan.rules.observer import Observer
 from wenyuan.rules.ranking.selection import EXACTNESS
 from wenyuan.store import journal
 from wenyuan.store.database import Database, Reading
-from wenyuan.types import Grounding, Hit, JsonObject, KnowledgeBase, Plan, Scope, SearchResult
+from wenyuan.types import Grounding, Hit, JsonObject, KnowledgeBase, Nearness, Plan, Scope, SearchResult
 
 _TRACE_SECONDS = 2.0
 _LISTED = 20
@@ -194,7 +194,15 @@ def _candidates(found: Recall, evidence: Weighed) -> JsonObject:
             arm: [{"key": k, "chunk": names.get(k), "bm25": round(score, 4)} for k, score in scores[:_LISTED]]
             for arm, scores in scored.items()
         },
-        "vector": [{"key": k, "chunk": names.get(k), "cosine": round(score, 4)} for k, score in found.vector[:_LISTED]],
+        "vector": [
+            {
+                "key": k,
+                "chunk": names.get(k),
+                "cosine": round(near.passage, 4),
+                "sentence_cosine": _rounded(near.sentence),
+            }
+            for k, near in found.vector[:_LISTED]
+        ],
         "best_similarity": found.best_similarity,
         "frequency": {decode_token(token): count for token, count in found.frequency.items()},
         "size": found.size,
@@ -213,9 +221,14 @@ def _weighed(evidence: Weighed) -> list[JsonObject]:
             "covered": round(evidence.evidence[key].covered, 3),
             "sentence": round(evidence.evidence[key].sentence, 3),
             "cosine": _rounded(evidence.evidence[key].similarity),
+            "sentence_cosine": _sentence_cosine(evidence.evidence[key].nearness),
         }
         for key in best
     ]
+
+
+def _sentence_cosine(nearness: Nearness | None) -> float | None:
+    return None if nearness is None else _rounded(nearness.sentence)
 
 
 def _rounded(value: float | None) -> float | None:

@@ -21,7 +21,7 @@ from wenyuan.rules.ranking.selection import asks_exactly, long_dates, precise_da
 from wenyuan.rules.ranking.weighing import Evidence, weigh
 from wenyuan.store import chunks, vectors
 from wenyuan.store.database import Reading
-from wenyuan.types import Passage, Plan, Scope
+from wenyuan.types import Nearness, Passage, Plan, Scope
 
 _LEAST_POOL = 24
 _SPARE_POOL = 8
@@ -93,7 +93,7 @@ class _Reading:
 def _weigh_one(tx: Reading, reading: _Reading, found: Recall, result: Weighed) -> list[Evidence]:
     """Read the candidates of one knowledge base, and return what speaks for each."""
     passages = chunks.passages(tx, found.knowledge_base.id, reading.scope, fused(found, reading.wanted))
-    similarities = _similarities(tx, found, list(passages))
+    nearness = _nearness(tx, found, list(passages))
     stretches = long_dates(reading.plan)
     dated = chunks.dated_within(tx, list(passages), stretches) if stretches else set()
     bm25 = dict((*found.keyword_rewrite, *found.keyword))
@@ -111,7 +111,8 @@ def _weigh_one(tx: Reading, reading: _Reading, found: Recall, result: Weighed) -
             covered=coverage.whole,
             sentence=coverage.sentence,
             bm25=bm25.get(key, 0.0) / reading.summed,
-            similarity=similarities.get(key),
+            is_across=language not in (reading.plan.language, "other"),
+            nearness=_as_asked(reading.plan, nearness.get(key)),
             dated=(key in dated) if stretches else None,
             translated=_translated(reading.translation, language, f"{above}\n{folded[key]}"),
         )
@@ -149,14 +150,21 @@ def _scores(groups: Sequence[Sequence[Evidence]]) -> dict[int, float]:
     return dict(reciprocal_rank_fusion((1.0, order) for order in orders))
 
 
-def _similarities(tx: Reading, found: Recall, keys: list[int]) -> dict[int, float]:
-    """Cosine similarity of every candidate, whichever list found it."""
+def _nearness(tx: Reading, found: Recall, keys: list[int]) -> dict[int, Nearness]:
+    """How near every candidate is, whichever list found it."""
     if found.query is None or found.model_key is None:
         return {}
     known = dict(found.vector)
     rest = [key for key in keys if key not in known]
-    known.update(vectors.exact(tx, found.model_key, rest, found.query.vector))
+    known.update(vectors.nearness(tx, found.model_key, rest, found.query.vector))
     return known
+
+
+def _as_asked(plan: Plan, nearness: Nearness | None) -> Nearness | None:
+    """Where a name is asked for, every sentence about such things is near, and only the whole tells them apart."""
+    if nearness is None or not asks_exactly(plan):
+        return nearness
+    return Nearness(nearness.passage)
 
 
 def _named(plan: Plan, found: Sequence[Recall]) -> dict[str, float]:

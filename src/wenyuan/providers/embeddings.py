@@ -98,6 +98,10 @@ class EmbeddingService:
         return None
 
     @property
+    def embeds_sentences(self) -> bool:
+        return self._settings.sentences
+
+    @property
     def max_batch_texts(self) -> int:
         return self._settings.max_batch_texts
 

@@ -113,6 +113,10 @@ class FastembedEmbedder:
         return None
 
     @property
+    def embeds_sentences(self) -> bool:
+        return self._settings.sentences
+
+    @property
     def max_batch_texts(self) -> int:
         return self._settings.max_batch_texts
 

@@ -73,6 +73,10 @@ class GuardedEmbedder:
         return self._embedder.similarity_floor
 
     @property
+    def embeds_sentences(self) -> bool:
+        return self._embedder.embeds_sentences
+
+    @property
     def max_batch_texts(self) -> int:
         return self._embedder.max_batch_texts
 

@@ -51,6 +51,10 @@ class ModelSettings:
     dimensions: int = 0
     send_dimensions: bool = False
     """Ask the provider to shorten its vectors to `dimensions`; many refuse to be asked."""
+    sentences: bool = False
+    """Whether the sentences of passages are embedded too, and questions compared with each. Answers are found better,
+    most of all in another language, and embedding takes twice as long. The built-in model does, unless it is told not
+    to."""
     query_prefix: str = ""
     passage_prefix: str = ""
     max_batch_texts: int = 32

@@ -1,4 +1,4 @@
-"""What is embedded for a chunk: its text, below what it needs to be understood alone."""
+"""What is embedded for a chunk: its text, below what it needs to be understood alone, and its sentences."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
+from wenyuan.rules.sentences import telling_sentences
+
 Sized = TypeVar("Sized")
+
+MOST_SENTENCES = 16
 
 
 def embedding_input(heading_path: Sequence[str], context: str, text: str) -> str:
@@ -18,6 +22,18 @@ def embedding_input(heading_path: Sequence[str], context: str, text: str) -> str
     if heading_path and text.lstrip("# ").startswith(heading_path[-1]):
         heading_path = heading_path[:-1]
     return "\n".join(part for part in (" > ".join(heading_path), context, text) if part)
+
+
+def sentence_inputs(heading_path: Sequence[str], text: str, most: int = MOST_SENTENCES) -> list[str]:
+    """What of a passage is embedded besides: each of its sentences below the headings; nothing where there is but one.
+
+    A sentence rarely repeats what it is about. Of many several go together, so that there are never more than `most`.
+    """
+    said = [text[start:end] for start, end in telling_sentences(text)]
+    together = -(-len(said) // most)
+    if together > 1:
+        said = ["\n".join(said[at : at + together]) for at in range(0, len(said), together)]
+    return [embedding_input(heading_path, "", one) for one in said] if len(said) > 1 else []
 
 
 def input_hash(text: str) -> bytes:

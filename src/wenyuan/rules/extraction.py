@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wenyuan.rules.columns import columns
-from wenyuan.rules.sentences import split_sentences
+from wenyuan.rules.sentences import is_heading, split_sentences, telling_sentences
 
-_SHORTEST_SENTENCE = 4
-_SHORT_COLUMNS = 32
 _WORDS_WEIGHT = 0.35
 _NEARLY_AS_GOOD = 0.8
 _STATED_WORTH = 1.2
 _FIRST_AT_A_TIME = 3
-_HEADING = re.compile(r"#{1,6}\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +49,7 @@ def sentences_of(passages: Sequence[str], limit: int) -> list[Sentence]:
 def opening(number: int, text: str, most_columns: int) -> Sentence:
     """A passage's beginning without its heading, in whole sentences up to about so many columns."""
     spans = split_sentences(text)
-    body = [span for span in spans if not _HEADING.match(text[slice(*span)].lstrip())] or spans
+    body = [span for span in spans if not is_heading(text[slice(*span)].lstrip())] or spans
     start = end = body[0][0]
     for _, stop in body:
         if end > start and columns(text[start:stop]) > most_columns:
@@ -65,25 +61,7 @@ def opening(number: int, text: str, most_columns: int) -> Sentence:
 
 
 def _sentences(number: int, text: str) -> list[Sentence]:
-    found = []
-    for start, end in _joined(text):
-        words = text[start:end]
-        lead = len(words) - len(words.lstrip())
-        stripped = words.strip()
-        if len(stripped) >= _SHORTEST_SENTENCE and not _HEADING.match(stripped):
-            found.append(Sentence(number, start + lead, start + lead + len(stripped), stripped))
-    return found
-
-
-def _joined(text: str) -> list[tuple[int, int]]:
-    """Sentences, one that is short together with the next of its line."""
-    spans: list[tuple[int, int]] = []
-    for start, end in split_sentences(text):
-        if spans and "\n" not in text[slice(*spans[-1])] and columns(text[slice(*spans[-1])]) < _SHORT_COLUMNS:
-            spans[-1] = (spans[-1][0], end)
-        else:
-            spans.append((start, end))
-    return spans
+    return [Sentence(number, start, end, text[start:end]) for start, end in telling_sentences(text)]
 
 
 def score(

@@ -38,6 +38,10 @@ _NARROWEST_WRAP = 40
 # Punctuation may not begin a line in Chinese typesetting, so a full line can end this much early.
 _KINSOKU_COLUMNS = 6
 
+_SHORT_COLUMNS = 32
+_SHORTEST_SENTENCE = 4
+_HEADING = re.compile(r"#{1,6}\s")
+
 
 def split_sentences(text: str) -> list[tuple[int, int]]:
     """Return the half-open ranges of the sentences of `text`, in linear time.
@@ -54,6 +58,33 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
     if start < len(text):
         ranges.append((start, len(text)))
     return ranges
+
+
+def telling_sentences(text: str) -> list[tuple[int, int]]:
+    """Return the ranges of the sentences of `text` that say something by themselves, without the space around them.
+
+    A short one is kept together with the next of its line; headings, and what is too short to say
+    anything, are left out.
+    """
+    joined: list[tuple[int, int]] = []
+    for start, end in split_sentences(text):
+        if joined and "\n" not in text[slice(*joined[-1])] and columns(text[slice(*joined[-1])]) < _SHORT_COLUMNS:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((start, end))
+    found = []
+    for start, end in joined:
+        words = text[start:end]
+        said = words.strip()
+        if len(said) >= _SHORTEST_SENTENCE and not is_heading(said):
+            lead = len(words) - len(words.lstrip())
+            found.append((start + lead, start + lead + len(said)))
+    return found
+
+
+def is_heading(sentence: str) -> bool:
+    """Whether a sentence that begins with no white space is a heading in Markdown."""
+    return _HEADING.match(sentence) is not None
 
 
 def last_sentence_end(text: str, wraps: frozenset[int], start: int, stop: int) -> int:

@@ -43,10 +43,12 @@ class Rebuilds:
         with self._database.read() as tx:
             base = knowledge_bases.find(tx, self._principal, kb)
         model = base.embedding_model if embedding_model is None else embedding_model
-        identity = self._models.embedder(model).identity if model else None
+        embedder = self._models.embedder(model) if model else None
+        identity = embedder.identity if embedder is not None else None
+        sentences = embedder is not None and embedder.embeds_sentences
         with self._database.write() as tx:
             base = knowledge_bases.find(tx, self._principal, kb)
-            wanted = Wanted(model, identity, base.chunking if chunking is None else chunking, rereads)
+            wanted = Wanted(model, identity, base.chunking if chunking is None else chunking, rereads, sentences)
             begun = generations.begin(tx, new_id, base, wanted)
             return rebuild_view(tx, begun) if begun is not None else None
 

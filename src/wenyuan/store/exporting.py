@@ -128,16 +128,16 @@ def chunks(tx: Reading, revision_id: str) -> Iterator[list[StoredChunk]]:
         after = rows[-1][0]
 
 
-def vectors(tx: Reading, model: int, hashes: Sequence[bytes]) -> dict[bytes, bytes]:
-    """The stored vectors of those texts that have one, by their hashes."""
-    found: dict[bytes, bytes] = {}
+def vectors(tx: Reading, model: int, hashes: Sequence[bytes]) -> dict[bytes, tuple[bytes, bytes | None]]:
+    """The stored vectors of those texts that have one, with the codes of their sentences, by their hashes."""
+    found: dict[bytes, tuple[bytes, bytes | None]] = {}
     for input_hash in dict.fromkeys(hashes):
         row = tx.first(
-            "SELECT vector FROM vectors WHERE model_key = :model AND input_hash = :hash",
+            "SELECT vector, sentences FROM vectors WHERE model_key = :model AND input_hash = :hash",
             {"model": model, "hash": input_hash},
         )
         if row is not None:
-            found[input_hash] = bytes(row[0])
+            found[input_hash] = bytes(row[0]), None if row[1] is None else bytes(row[1])
     return found
 
 

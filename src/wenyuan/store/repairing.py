@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from wenyuan.store import fields, indexes, knowledge_bases, purging, vectors
+from wenyuan.store import fields, indexes, knowledge_bases, purging, sentence_codes, vectors
 from wenyuan.store.database import Reading, Writing
 from wenyuan.store.rows import to_json
 from wenyuan.types import IndexGeneration, Notice, Problem
@@ -216,21 +216,21 @@ def forget_codes(tx: Writing, generation_id: str, revision_id: str) -> None:
 def _forget_impossible_vectors(tx: Writing, model: int, revision_id: str, dimensions: int) -> None:
     after = -1
     while rows := tx.all(
-        "SELECT c.seq, c.input_hash, v.vector FROM chunks AS c JOIN vectors AS v ON v.model_key = :model "
+        "SELECT c.seq, c.input_hash, v.vector, v.sentences FROM chunks AS c JOIN vectors AS v ON v.model_key = :model "
         "AND v.input_hash = c.input_hash WHERE c.revision_id = :revision AND c.seq > :after ORDER BY c.seq "
         "LIMIT :limit",
         {"model": model, "revision": revision_id, "after": after, "limit": _ROWS_AT_ONCE},
     ):
         after = rows[-1][0]
-        impossible = [bytes(row[1]) for row in rows if not _is_possible(bytes(row[2]), dimensions)]
+        impossible = [bytes(row[1]) for row in rows if not _is_possible(bytes(row[2]), row[3], dimensions)]
         tx.run_many(
             "DELETE FROM vectors WHERE model_key = :model AND input_hash = :hash",
             ({"model": model, "hash": input_hash} for input_hash in impossible),
         )
 
 
-def _is_possible(vector: bytes, dimensions: int) -> bool:
-    if len(vector) != 2 * dimensions:
+def _is_possible(vector: bytes, sentences: bytes | None, dimensions: int) -> bool:
+    if len(vector) != 2 * dimensions or not sentence_codes.are_possible(sentences or b"", dimensions):
         return False
     halves = np.frombuffer(vector, dtype=np.float16)
     return bool(np.isfinite(halves).all() and halves.any())

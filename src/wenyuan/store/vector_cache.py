@@ -19,7 +19,7 @@ from wenyuan.store import knowledge_bases, vectors
 from wenyuan.store.code_scan import CodeTable
 from wenyuan.store.database import Reading
 from wenyuan.store.vectors import LiveDocument, PackedCodes
-from wenyuan.types import IndexGeneration
+from wenyuan.types import IndexGeneration, Nearness
 
 # Codes err by 0.0004 on average: of the 10 nearest by real E5 vectors 12 candidates hold 99.98 %, of 50, 60 hold all.
 _MORE_CANDIDATES = 8
@@ -87,8 +87,8 @@ class VectorCache:
         query: NDArray[np.float32],
         documents: tuple[str, ...] | None,
         depth: int,
-    ) -> list[tuple[int, float]]:
-        """The `depth` chunks nearest to a unit query, as (chunk key, cosine similarity), best first.
+    ) -> list[tuple[int, Nearness]]:
+        """The `depth` chunks nearest to a unit query as a whole, as (chunk key, nearness), best first.
 
         Scans int8 codes, then rescores the best candidates exactly from the stored vectors.
         """
@@ -100,7 +100,7 @@ class VectorCache:
         # Whoever asks once and leaves has nothing of sketches.
         sketch, loaded.is_searched = loaded.is_searched, True
         rows = loaded.table.nearest(code, among, depth + depth // 4 + _MORE_CANDIDATES, sketch=sketch)
-        return vectors.exact(tx, model_key, loaded.table.keys(rows), query)[:depth]
+        return vectors.nearness(tx, model_key, loaded.table.keys(rows), query)[:depth]
 
     def coverage(self, tx: Reading, generation: IndexGeneration) -> tuple[int, int]:
         """How many of the live documents the vector list sees, and how many there are."""

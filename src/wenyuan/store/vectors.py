@@ -1,4 +1,4 @@
-"""Vectors: one float16 row per model and embedded text, one packed row of int8 codes per revision.
+"""Vectors: one float16 row per model and embedded text, with its sentences; one packed row of int8 codes per revision.
 
 A vector is addressed by its model's fingerprint and the hash of the text that was embedded, so the
 same text is embedded once per model, wherever and however often it stands, and work interrupted in
@@ -9,14 +9,15 @@ last vector is there; the vector list sees the revision from then on.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from wenyuan.store import sentence_codes
 from wenyuan.store.database import Reading, Writing
-from wenyuan.types import ModelIdentity
+from wenyuan.types import IndexGeneration, ModelIdentity, Nearness
 
 SEGMENT_CHUNKS = 4096
 """How many chunks share one packed row of codes."""
@@ -38,12 +39,13 @@ _LIVE = (
 
 @dataclass(frozen=True, slots=True)
 class MissingInput:
-    """A text that has no vector yet."""
+    """A text that has no vector yet, or whose sentences have none."""
 
     input_hash: bytes
     heading_path: tuple[str, ...]
     context: str
     text: str
+    has_vector: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +76,29 @@ def known_model_key(tx: Reading, fingerprint: str) -> int | None:
     return int(row[0]) if row is not None else None
 
 
-def missing(tx: Reading, model: int, revision_id: str, after_seq: int, limit: int) -> list[tuple[int, MissingInput]]:
-    """Chunks of a revision that have no vector yet, as (sequence number, input), in order."""
+def missing(
+    tx: Reading, model: int, revision_id: str, after_seq: int, limit: int, *, sentences: bool
+) -> list[tuple[int, MissingInput]]:
+    """Chunks of a revision that have no vector yet, as (sequence number, input), in order.
+
+    Where `sentences` are wanted, those whose sentences have none are among them.
+    """
     rows = tx.all(
-        "SELECT c.seq, c.input_hash, c.heading_path, c.context, c.text FROM chunks AS c "
+        "SELECT c.seq, c.input_hash, c.heading_path, c.context, c.text, v.input_hash IS NOT NULL FROM chunks AS c "
         "LEFT JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash "
-        "WHERE c.revision_id = :revision_id AND c.seq > :after AND v.input_hash IS NULL ORDER BY c.seq LIMIT :limit",
-        {"model": model, "revision_id": revision_id, "after": after_seq, "limit": limit},
+        "WHERE c.revision_id = :revision_id AND c.seq > :after "
+        "AND (v.input_hash IS NULL OR (:sentences = 1 AND v.sentences IS NULL)) ORDER BY c.seq LIMIT :limit",
+        {
+            "model": model,
+            "revision_id": revision_id,
+            "after": after_seq,
+            "limit": limit,
+            "sentences": int(sentences),
+        },
     )
     return [
-        (int(seq), MissingInput(bytes(h), tuple(json.loads(path)), context, text))
-        for seq, h, path, context, text in rows
+        (int(seq), MissingInput(bytes(h), tuple(json.loads(path)), context, text, bool(has_vector)))
+        for seq, h, path, context, text, has_vector in rows
     ]
 
 
@@ -97,6 +111,21 @@ def count_missing(tx: Reading, model: int, revision_id: str) -> int:
     return int(row[0]) if row is not None else 0
 
 
+def lack_sentences(tx: Reading, knowledge_base_id: str, generation: IndexGeneration | None) -> bool:
+    """Whether a chunk that is found by its vector in an index has none for its sentences."""
+    row = tx.first(
+        "SELECT 1 FROM documents AS d JOIN chunks AS c ON c.revision_id = d.serving_revision_id "
+        "JOIN model_fingerprints AS m ON m.fingerprint = :fingerprint "
+        "JOIN vectors AS v ON v.model_key = m.key AND v.input_hash = c.input_hash "
+        "WHERE d.knowledge_base_id = :knowledge_base_id AND d.deleted_at IS NULL AND v.sentences IS NULL LIMIT 1",
+        {
+            "fingerprint": generation.fingerprint if generation is not None else "",
+            "knowledge_base_id": knowledge_base_id,
+        },
+    )
+    return row is not None
+
+
 def save(tx: Writing, model: int, hashes: Sequence[bytes], vectors: NDArray[np.float32]) -> None:
     """Store one batch; a vector that another worker stored meanwhile stays as it is."""
     halves = np.ascontiguousarray(vectors, dtype=np.float16)
@@ -106,6 +135,14 @@ def save(tx: Writing, model: int, hashes: Sequence[bytes], vectors: NDArray[np.f
             {"model": model, "hash": input_hash, "vector": half.tobytes()}
             for input_hash, half in zip(hashes, halves, strict=True)
         ),
+    )
+
+
+def save_sentences(tx: Writing, model: int, codes: Mapping[bytes, bytes]) -> None:
+    """Store the codes of the sentences of texts that have a vector; those that have some keep them."""
+    tx.run_many(
+        "UPDATE vectors SET sentences = :codes WHERE model_key = :model AND input_hash = :hash AND sentences IS NULL",
+        ({"model": model, "hash": input_hash, "codes": one} for input_hash, one in codes.items()),
     )
 
 
@@ -205,26 +242,50 @@ def all_packed_codes(tx: Reading, generation_id: str) -> Iterator[list[PackedCod
         last = (rows[-1][0], rows[-1][3])
 
 
-def exact(tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]) -> list[tuple[int, float]]:
-    """Cosine similarity of those of the given chunks that are enabled to a unit query, best first.
+def nearness(
+    tx: Reading, model: int, chunk_keys: Sequence[int], query: NDArray[np.float32]
+) -> list[tuple[int, Nearness]]:
+    """How near those of the given chunks that are enabled are to a unit query, the nearest as a whole first.
 
     It is computed from the stored vectors.
     """
     rows = tx.all(
-        "SELECT c.key, v.vector FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN vectors AS v "
+        "SELECT c.key, v.vector, v.sentences FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN vectors AS v "
         "WHERE c.key = CAST(j.value AS BIGINT) AND c.enabled = 1 "
         "AND v.model_key = :model AND v.input_hash = c.input_hash",
         {"keys": json.dumps([int(key) for key in chunk_keys]), "model": model},
     )
-    if not rows:
+    coded = {int(row[0]): row[2] for row in rows if row[2] and sentence_codes.are_possible(row[2], len(query))}
+    best = dict(zip(coded, sentence_codes.best_similarities(list(coded.values()), query), strict=True))
+    scores = zip(rows, _similarities([row[1] for row in rows], query), strict=True)
+    found = [
+        (int(key), Nearness(score, score if sentences == b"" else best.get(int(key))))
+        for (key, _, sentences), score in scores
+    ]
+    return sorted(found, key=_best_first)
+
+
+def sentences_of(tx: Reading, model: int, chunk_keys: Sequence[int], dimensions: int) -> dict[int, bytes]:
+    """The codes of the sentences of those of the given chunks that have been embedded, by their keys."""
+    rows = tx.all(
+        "SELECT c.key, v.sentences FROM json_each(:keys) AS j CROSS JOIN chunks AS c CROSS JOIN vectors AS v "
+        "WHERE c.key = CAST(j.value AS BIGINT) AND v.model_key = :model AND v.input_hash = c.input_hash "
+        "AND v.sentences IS NOT NULL",
+        {"keys": json.dumps(list(chunk_keys)), "model": model},
+    )
+    return {int(key): bytes(codes) for key, codes in rows if sentence_codes.are_possible(codes, dimensions)}
+
+
+def _similarities(stored: Sequence[bytes], query: NDArray[np.float32]) -> list[float]:
+    if not stored:
         return []
-    halves = np.frombuffer(b"".join(row[1] for row in rows), dtype=np.float16).reshape(len(rows), -1)
-    stored = halves.astype(np.float32)
-    norms = np.maximum(np.linalg.norm(stored, axis=1), 1e-12)
+    halves = np.frombuffer(b"".join(stored), dtype=np.float16).reshape(len(stored), -1)
+    vectors = halves.astype(np.float32)
+    norms = np.maximum(np.linalg.norm(vectors, axis=1), 1e-12)
     # Row by row, so that equal vectors have equal scores: a product of matrices treats the last rows otherwise.
-    scores = np.einsum("ij,j->i", stored, query) / norms
-    return sorted(((int(row[0]), float(score)) for row, score in zip(rows, scores, strict=True)), key=_best_first)
+    scores: list[float] = (np.einsum("ij,j->i", vectors, query) / norms).tolist()
+    return scores
 
 
-def _best_first(scored: tuple[int, float]) -> tuple[float, int]:
-    return (-scored[1], scored[0])
+def _best_first(found: tuple[int, Nearness]) -> tuple[float, int]:
+    return (-found[1].passage, found[0])

@@ -63,6 +63,7 @@ from wenyuan.types.searching import Exactness as Exactness
 from wenyuan.types.searching import FinishReason as FinishReason
 from wenyuan.types.searching import Grounding as Grounding
 from wenyuan.types.searching import Hit as Hit
+from wenyuan.types.searching import Nearness as Nearness
 from wenyuan.types.searching import Passage as Passage
 from wenyuan.types.searching import Plan as Plan
 from wenyuan.types.searching import RerankFinish as RerankFinish

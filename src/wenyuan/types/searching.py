@@ -118,6 +118,26 @@ Exactness = Literal["about", "mentions", "none"]
 
 
 @dataclass(frozen=True, slots=True)
+class Nearness:
+    """How near a passage is to a question in meaning, as cosine similarities.
+
+    `sentence` is that of its nearest sentence, None where its sentences have no vectors.
+    """
+
+    passage: float
+    sentence: float | None = None
+
+    def together(self, share: float) -> float:
+        """As a whole and by its nearest sentence, which has this share."""
+        return self.passage if self.sentence is None else (1.0 - share) * self.passage + share * self.sentence
+
+    @property
+    def nearest(self) -> float:
+        """By whichever of the two is nearer."""
+        return self.passage if self.sentence is None else max(self.passage, self.sentence)
+
+
+@dataclass(frozen=True, slots=True)
 class Hit:
     """A passage that answers a search, with everything needed to check it."""
 

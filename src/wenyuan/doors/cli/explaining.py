@@ -13,6 +13,7 @@ from wenyuan.doors.cli.session import OK, Given, Session
 from wenyuan.types import Anchor, JsonObject
 
 _SCORES = {"structured": "strength", "keyword": "bm25", "keyword_rewrite": "bm25", "vector": "cosine"}
+_WEIGHED = ("score", "covered", "sentence", "cosine", "sentence_cosine")
 _BAR_WIDTH = 24
 
 
@@ -175,6 +176,8 @@ def _candidate(
     if one is None:
         return ""
     score = f"({one[_SCORES[arm]]:.3g})"
+    if one.get("sentence_cosine") is not None:
+        score = f"({one['cosine']:.3g}, {session.say('explain.nearest-sentence')} {one['sentence_cosine']:.3g})"
     name = _named(session, names.get(one["chunk"], f"#{one['key']}"))
     if one["chunk"] not in places:
         return f"{name} {score}", "dim"
@@ -213,16 +216,17 @@ def _show_weighed(
     columns = [
         Column(say("explain.hit"), "right"),
         Column(say("explain.document")),
-        *(Column(say(f"explain.weighed.{name}"), "right") for name in ("score", "covered", "sentence", "cosine")),
+        *(Column(say(f"explain.weighed.{name}"), "right") for name in _WEIGHED),
         Column(say("explain.weighed.exactness")),
     ]
     rows: list[list[Part]] = []
     for one in weighed:
-        cosine = "" if one["cosine"] is None else f"{one['cosine']:.3f}"
+        # Traces of earlier versions know nothing of sentences.
+        cosines = [f"{one[name]:.3f}" if one.get(name) is not None else "" for name in _WEIGHED[-2:]]
         exactness = "" if one["exactness"] == "none" else say(f"exactness.{one['exactness']}")
         shares = [f"{one[name]:.0%}" for name in ("covered", "sentence")]
         document = _named(session, names.get(one["chunk"], one["chunk"]))
-        rows.append([places.get(one["chunk"], ""), document, f"{one['score']:.3f}", *shares, cosine, exactness])
+        rows.append([places.get(one["chunk"], ""), document, f"{one['score']:.3f}", *shares, *cosines, exactness])
     out.line("")
     out.line((say("explain.weighed"), "bold"))
     out.table(columns, rows)

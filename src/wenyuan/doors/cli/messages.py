@@ -206,6 +206,8 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     "explain.weighed.covered": ("words", "词语"),
     "explain.weighed.sentence": ("one sentence", "单句"),
     "explain.weighed.cosine": ("cosine", "余弦"),
+    "explain.weighed.sentence_cosine": ("of a sentence", "单句余弦"),
+    "explain.nearest-sentence": ("sentence", "单句"),
     "explain.weighed.exactness": ("exact", "确切"),
     "explain.grounding": ("Can it be answered from this? ", "能据此回答吗？"),
     "explain.grounding.likely": ("likely ({value})", "很可能（{value}）"),

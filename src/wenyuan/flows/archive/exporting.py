@@ -23,6 +23,7 @@ from wenyuan.flows.archive.lines import (
     FORMAT,
     HEADER,
     RUNS,
+    SENTENCES,
     TABLES,
     TEXTS,
     VECTORS,
@@ -35,6 +36,7 @@ from wenyuan.flows.archive.lines import (
     ArchivedText,
     ArchivedVectors,
     line,
+    sentence_record,
 )
 from wenyuan.flows.archive.runs import encoded_run
 from wenyuan.rules.evaluation.results import EvaluationRun
@@ -48,6 +50,8 @@ from wenyuan.store.rows import anchor_from, from_json, notices_from, problem_fro
 from wenyuan.types import Chunk, ChunkingConfig, Given, KnowledgeBase, ModelIdentity
 
 _PART_BYTES = 4 << 20
+
+_SUFFIXES = {VECTORS: "float16", SENTENCES: "codes"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +119,8 @@ class _Archive:
         self._files: set[str] = set()
         self._numbers: dict[str, int] = {}
         self._parts: Counter[str] = Counter()
-        self._held: dict[str, list[bytes]] = {kind: [] for kind in (DOCUMENTS, TEXTS, CHUNKS, TABLES, VECTORS)}
+        kinds = (DOCUMENTS, TEXTS, CHUNKS, TABLES, VECTORS, SENTENCES)
+        self._held: dict[str, list[bytes]] = {kind: [] for kind in kinds}
         self._held_bytes = 0
         self._model: int | None = None
 
@@ -231,8 +236,10 @@ class _Archive:
                 self._hold(CHUNKS, line(archived.encoded()), flush=False)
             if self._model is not None:
                 found = exporting.vectors(self._tx, self._model, [stored.input_hash for stored in batch])
-                for input_hash, vector in found.items():
+                for input_hash, (vector, sentences) in found.items():
                     self._hold(VECTORS, input_hash + vector, flush=False)
+                    if sentences is not None:
+                        self._hold(SENTENCES, sentence_record(input_hash, sentences), flush=False)
             self._flush_if_full()
 
     def _write_tables(self, number: int, revision: StoredRevision) -> None:
@@ -268,8 +275,7 @@ class _Archive:
 
     def _write_part(self, kind: str, records: Sequence[bytes]) -> None:
         self._parts[kind] += 1
-        suffix = "float16" if kind == VECTORS else "jsonl"
-        self._writer.add(f"{kind}/{self._parts[kind]:06d}.{suffix}", b"".join(records))
+        self._writer.add(f"{kind}/{self._parts[kind]:06d}.{_SUFFIXES.get(kind, 'jsonl')}", b"".join(records))
 
     def close(self) -> None:
         self._writer.close({"format": FORMAT, "version": VERSION, "counts": dict(sorted(self.counts.items()))})

@@ -144,7 +144,7 @@ def _check_header(member: Member, invalid: Callable[[str], ArchiveInvalid]) -> N
     if not isinstance(header, dict) or header.get("format") != FORMAT:
         raise invalid("it is not an exported knowledge base")
     if header.get("version") not in READABLE_VERSIONS:
-        readable = " and ".join(map(str, READABLE_VERSIONS))
+        readable = ", ".join(map(str, READABLE_VERSIONS))
         raise invalid(f"it has version {header.get('version')!r}, and this program reads the versions {readable}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import tempfile
 import threading
@@ -13,12 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from wenyuan.errors import ArchiveInvalid
+from wenyuan.errors import ArchiveInvalid, WenyuanError
 from wenyuan.flows.archive.lines import (
     CHUNKS,
     DOCUMENTS,
     FILES,
+    HASH_BYTES,
     RUNS,
+    SENTENCES,
     TABLES,
     TEXTS,
     VECTORS,
@@ -28,6 +31,7 @@ from wenyuan.flows.archive.lines import (
     ArchivedRevision,
     ArchivedTable,
     ArchivedText,
+    sentence_records,
 )
 from wenyuan.flows.archive.runs import decoded_run
 from wenyuan.flows.embed import fingerprint
@@ -38,7 +42,16 @@ from wenyuan.flows.work import Work
 from wenyuan.language.postings import read_chunk
 from wenyuan.rules.embedding_input import embedding_input, input_hash
 from wenyuan.rules.quality import is_doubtful
-from wenyuan.store import chunks, disabled_passages, importing, indexes, knowledge_bases, tables, vectors
+from wenyuan.store import (
+    chunks,
+    disabled_passages,
+    importing,
+    indexes,
+    knowledge_bases,
+    sentence_codes,
+    tables,
+    vectors,
+)
 from wenyuan.store.archives import Member, parsed
 from wenyuan.store.blobs import BlobDirectory, StagedBlob
 from wenyuan.store.database import Database, Writing
@@ -49,8 +62,10 @@ from wenyuan.types import Document, Facts, IndexGeneration, KnowledgeBase, Notic
 _LEASE_MS = 600_000
 _LARGEST_PART = 96 << 20
 _ROWS_AT_ONCE = 256
-_HASH_BYTES = 16
-_PART = re.compile(r"(documents|texts|chunks|tables|runs)/\d{6}\.jsonl|(vectors)/\d{6}\.float16|(files)/([0-9a-f]{64})")
+_PART = re.compile(
+    r"(documents|texts|chunks|tables|runs)/\d{6}\.jsonl|(vectors)/\d{6}\.float16|(sentences)/\d{6}\.codes"
+    r"|(files)/([0-9a-f]{64})"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +123,7 @@ class ArchiveStaging:
         self.revisions: dict[tuple[int, int], StagedRevision] = {}
         self.documents: dict[int, str] = {}
         self._hashes: set[bytes] = set()
+        self._embedded: set[bytes] = set()
         self._hashes_are_old = False
         if base.vectors is not None and fingerprint(base.vectors.identity) != base.vectors.fingerprint:
             raise invalid("the fingerprint of its vectors is not that of their model")
@@ -167,17 +183,21 @@ class ArchiveStaging:
         match = _PART.fullmatch(member.name)
         if match is None:
             raise self.invalid(f"it holds {member.name}, which is no part of a knowledge base")
-        kind = match[1] or match[2] or match[3]
-        if kind != VECTORS and self._hashes_are_old:
+        kind = match[1] or match[2] or match[3] or match[4]
+        if kind not in (VECTORS, SENTENCES) and self._hashes_are_old:
             self._hashes.clear()
+            self._embedded.clear()
             self._hashes_are_old = False
         if kind == FILES:
-            self._take_file(member, match[4])
+            self._take_file(member, match[5])
             return
         content = member.read(_LARGEST_PART)
         if kind == VECTORS:
             self._take_vectors(member.name, content)
             self._hashes_are_old = True
+            return
+        if kind == SENTENCES:
+            self._take_sentences(member.name, content)
             return
         lines = content.split(b"\n")
         if lines[-1]:
@@ -366,7 +386,7 @@ class ArchiveStaging:
         if self.archived.vectors is None:
             raise self.invalid(f"{name} holds vectors of no model")
         dimensions = self.archived.vectors.identity.dimensions
-        record = np.dtype([("hash", np.void, _HASH_BYTES), ("vector", "<f2", (dimensions,))])
+        record = np.dtype([("hash", np.void, HASH_BYTES), ("vector", "<f2", (dimensions,))])
         if not content or len(content) % record.itemsize:
             raise self.invalid(f"{name} does not hold vectors of {dimensions} dimensions")
         found = np.frombuffer(content, dtype=record)
@@ -377,6 +397,7 @@ class ArchiveStaging:
             raise self.invalid(f"{name} holds something that is no vector")
         if not self._hashes.issuperset(hashes):
             raise self.invalid(f"{name} holds a vector of no chunk before it")
+        self._embedded.update(hashes)
         if self.vector is None:
             return
         for start in range(0, len(hashes), _ROWS_AT_ONCE):
@@ -384,6 +405,30 @@ class ArchiveStaging:
                 self.work.hold(tx)
                 batch = slice(start, start + _ROWS_AT_ONCE)
                 vectors.save(tx, self.model_key, hashes[batch], halves[batch].astype(np.float32))
+
+    def _take_sentences(self, name: str, content: bytes) -> None:
+        if self.archived.vectors is None:
+            raise self.invalid(f"{name} holds sentences of no model")
+        dimensions = self.archived.vectors.identity.dimensions
+
+        def invalid() -> WenyuanError:
+            return self.invalid(f"{name} does not hold codes of {dimensions} dimensions")
+
+        found: dict[bytes, bytes] = {}
+        for embedded, codes in sentence_records(content, invalid):
+            self.counts[SENTENCES] += 1
+            if not sentence_codes.are_possible(codes, dimensions):
+                raise invalid()
+            if embedded not in self._embedded:
+                raise self.invalid(f"{name} holds the sentences of no vector before it")
+            found[embedded] = codes
+        if self.vector is None:
+            return
+        rows = iter(found.items())
+        while some := dict(itertools.islice(rows, _ROWS_AT_ONCE)):
+            with self.tools.database.write(durable=False) as tx:
+                self.work.hold(tx)
+                vectors.save_sentences(tx, self.model_key, some)
 
     def _take_runs(self, values: Sequence[Any]) -> None:
         for value in values:

@@ -56,6 +56,7 @@ def create(settings: ModelSettings, cache_directory: Path, on_progress: Progress
     return E5Embedder(
         cache_directory,
         threads=settings.threads,
+        sentences=settings.sentences,
         max_batch_texts=settings.max_batch_texts,
         max_batch_characters=settings.max_batch_characters,
         on_progress=on_progress,
@@ -75,12 +76,14 @@ class E5Embedder:
         cache_directory: Path,
         *,
         threads: int = 1,
+        sentences: bool = True,
         max_batch_texts: int = 32,
         max_batch_characters: int = 60_000,
         on_progress: Progress = lambda _: None,
     ) -> None:
         self._cache_directory = cache_directory
         self._threads = threads
+        self._sentences = sentences
         self._max_batch_texts = max_batch_texts
         self._max_batch_characters = max_batch_characters
         self._on_progress = on_progress
@@ -103,6 +106,10 @@ class E5Embedder:
     @property
     def similarity_floor(self) -> float | None:
         return SIMILARITY_FLOOR
+
+    @property
+    def embeds_sentences(self) -> bool:
+        return self._sentences
 
     @property
     def max_batch_texts(self) -> int:

@@ -39,8 +39,8 @@ def estimate(ordered: Sequence[Evidence], missing: Sequence[str], exactness: Exa
 
 def _shares_no_word(ordered: Sequence[Evidence]) -> bool:
     """Whether what is nearest in meaning says the question in wholly other words, as a passage in another language."""
-    near = [one for one in ordered if one.similarity is not None]
-    return bool(near) and max(near, key=lambda one: one.similarity or 0.0).words < _NO_WORD
+    near = [one for one in ordered if one.meaning is not None]
+    return bool(near) and max(near, key=lambda one: one.meaning or 0.0).words < _NO_WORD
 
 
 def refined(grounding: Grounding, *, is_missing: bool, is_denied: bool) -> Grounding:
@@ -60,7 +60,7 @@ def refined(grounding: Grounding, *, is_missing: bool, is_denied: bool) -> Groun
 def _probability(ordered: Sequence[Evidence]) -> float:
     best = ordered[:_CONSIDERED]
     words = max(one.words for one in best)
-    with_model = [one.similarity for one in best if one.similarity is not None]
+    with_model = [one.meaning for one in best if one.meaning is not None]
     if not with_model:
         return _logistic(_WORDS_ALONE[0] + _WORDS_ALONE[1] * words + _WORDS_ALONE[2] * _gap(ordered))
     bias, of_words, of_meaning, of_gap = _WITH_MODEL
@@ -69,7 +69,7 @@ def _probability(ordered: Sequence[Evidence]) -> float:
 
 def _gap(ordered: Sequence[Evidence]) -> float:
     """How far the best candidate stands above those from the fifth on."""
-    strengths = sorted((one.words / 2 + (one.similarity or 0.0) for one in ordered), reverse=True)
+    strengths = sorted((one.words / 2 + (one.meaning or 0.0) for one in ordered), reverse=True)
     rivals = strengths[_RIVALS] or strengths[1:]
     return strengths[0] - sum(rivals) / len(rivals) if rivals else 0.0
 

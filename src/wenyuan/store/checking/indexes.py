@@ -18,6 +18,7 @@ from wenyuan.store.checking.invariants import (
     Violation,
 )
 from wenyuan.store.database import Database, Reading, Row
+from wenyuan.store.sentence_codes import are_possible
 
 _KEYS_AT_ONCE = 10_000
 _IS_SERVED = "d.serving_revision_id = c.revision_id AND d.knowledge_base_id = :knowledge_base_id"
@@ -106,9 +107,9 @@ def _code_violation(
     after = -1
     for segment in count():
         rows = tx.all(
-            "SELECT c.seq, c.key, v.vector FROM chunks AS c LEFT JOIN vectors AS v ON v.model_key = :model "
-            "AND v.input_hash = c.input_hash WHERE c.revision_id = :revision_id AND c.seq > :after "
-            "ORDER BY c.seq LIMIT :limit",
+            "SELECT c.seq, c.key, v.vector, v.sentences FROM chunks AS c "
+            "LEFT JOIN vectors AS v ON v.model_key = :model AND v.input_hash = c.input_hash "
+            "WHERE c.revision_id = :revision_id AND c.seq > :after ORDER BY c.seq LIMIT :limit",
             {"model": model, "revision_id": revision_id, "after": after, "limit": vectors.SEGMENT_CHUNKS},
         )
         packed = tx.first(
@@ -121,15 +122,19 @@ def _code_violation(
         keys = np.array([row[1] for row in rows], dtype=np.int64).tobytes()
         if packed is None or packed[0] != keys:
             return CODES_COMPLETE.violated(name=name, revision=revision_id, generation=generation_id)
-        if _codes([row[2] for row in rows], dimensions) != packed[1]:
+        if _codes([row[2:] for row in rows], dimensions) != packed[1]:
             return CODES_TRUE.violated(name=name, revision=revision_id, generation=generation_id)
         after = rows[-1][0]
     return None
 
 
-def _codes(stored: list[bytes | None], dimensions: int) -> bytes | None:
-    """The codes that the stored vectors give, or None where one is missing or of another size."""
-    whole = [vector for vector in stored if vector is not None and len(vector) == 2 * dimensions]
+def _codes(stored: list[Row], dimensions: int) -> bytes | None:
+    """The codes that the stored vectors give, or None where one, or the codes of its sentences, has another size."""
+    whole = [
+        vector
+        for vector, sentences in stored
+        if vector is not None and len(vector) == 2 * dimensions and are_possible(sentences or b"", dimensions)
+    ]
     if len(whole) < len(stored):
         return None
     halves = np.frombuffer(b"".join(whole), dtype=np.float16).reshape(len(whole), dimensions)

@@ -20,6 +20,8 @@ export interface Candidate {
   exact?: boolean;
   bm25?: number;
   cosine?: number;
+  /** Of the passage's nearest sentence; traces of earlier versions have none. */
+  sentence_cosine?: number | null;
 }
 
 export type Candidates = {

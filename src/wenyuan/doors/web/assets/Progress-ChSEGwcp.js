@@ -1,1 +1,0 @@
-import{$ as e,I as t,P as n,mt as r,tt as i}from"./index-C-_MIedm.js";var a=i(`<progress max="1" class="svelte-rgwvlh"></progress>`);function o(i,o){var s=a();r(()=>{t(s,o.value??void 0),n(s,`aria-label`,o.label)}),e(i,s)}export{o as t};

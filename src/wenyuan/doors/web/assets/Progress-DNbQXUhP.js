@@ -1,0 +1,1 @@
+import{$ as e,I as t,P as n,mt as r,tt as i}from"./index-D5RIWLGz.js";var a=i(`<progress max="1" class="svelte-rgwvlh"></progress>`);function o(i,o){var s=a();r(()=>{t(s,o.value??void 0),n(s,`aria-label`,o.label)}),e(i,s)}export{o as t};

@@ -1,1 +1,0 @@
-import{w as e}from"./index-C-_MIedm.js";function t(t){let n={range:t.last>t.first?`${t.first}–${t.last}`:String(t.first),name:t.name??``,n:t.last>t.first?2:1},r=`anchor.${t.kind}`;return e(t.name?`${r}.named`:r,n)}export{t};

@@ -1,4 +1,0 @@
-import{v as e}from"./index-C-_MIedm.js";async function*t(t,r,i={}){let a=await e(t,r,{...i,headers:{Accept:`text/event-stream`,...i.headers}});if(a.body===null)return;i.onOpen?.();let o=a.body.pipeThrough(new TextDecoderStream).getReader(),s=``;try{for(;;){let{done:e,value:t}=await o.read();if(e)return;s+=t;let r;for(;(r=s.indexOf(`
-
-`))>=0;){let e=n(s.slice(0,r));s=s.slice(r+2),e!==null&&(yield e)}}}finally{await o.cancel().catch(()=>void 0)}}function n(e){let t={};for(let n of e.split(`
-`)){let e=n.indexOf(`:`);e>0&&(t[n.slice(0,e)]=n.slice(e+1).trimStart())}return t.data===void 0?null:{id:t.id??``,name:t.event??``,data:JSON.parse(t.data)}}export{t};
