@@ -158,7 +158,7 @@ def test_what_happens_in_a_watched_folder_happens_in_the_library(home: Path, fol
         (folder / "4913~").rename(folder / "quince.txt")
         (folder / ".quince.txt.swp").unlink()
         until(lambda: texts(library).get("plum.txt") == "plum tart", process=process)
-        until(lambda: texts(library)["quince.txt"] == "quince paste", process=process)
+        until(lambda: texts(library).get("quince.txt") == "quince paste", process=process)
 
         # A folder is renamed; the document in it stays the same one.
         (folder / "sub").rename(folder / "moved")
@@ -202,7 +202,7 @@ def test_a_running_worker_follows_the_folders_that_are_watched(home: Path, folde
     with open_library(home, environment=ENVIRONMENT) as library, running(home, "worker") as process:
         until(lambda: set(texts(library)) == {"quince.txt", "pear.txt"}, process=process)
         (folder / "quince.txt").write_text("quince paste")
-        until(lambda: texts(library)["quince.txt"] == "quince paste", process=process)
+        until(lambda: texts(library).get("quince.txt") == "quince paste", process=process)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=_PATIENCE_SECONDS)
         assert process.returncode == 130

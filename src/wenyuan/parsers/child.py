@@ -7,6 +7,7 @@ kept by the kernel: address space, processor time per file, and the size of file
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import resource
 import select
@@ -33,6 +34,7 @@ from wenyuan.types import Block, Member, ReadEvent, TableRows
 _BATCH_CHARACTERS = 1 << 16
 _BATCH_EVENTS = 512
 _LARGEST_WRITTEN_FILE = 1 << 24
+_OBJECTS_BETWEEN_COLLECTIONS = 50_000
 
 
 def main() -> None:
@@ -44,6 +46,8 @@ def main() -> None:
     lifeline, memory_bytes, seconds = map(int, sys.argv[1:4])
     settings = ReadingSettings(sys.argv[4], int(sys.argv[5]))
     _die_with_parent(lifeline)
+    # A file becomes many small objects, hardly any of them in cycles: looking for those took an eighth of the time.
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     answers = os.dup(1)
     # Whatever a library prints must not be taken for an answer.
     os.dup2(2, 1)

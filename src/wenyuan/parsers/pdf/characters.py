@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import math
 import re
-from array import array
 from bisect import bisect_left, insort
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,7 +19,9 @@ from itertools import pairwise, repeat
 from statistics import median
 from typing import Any, NamedTuple
 
+import numpy as np
 import pypdfium2.raw as pdfium
+from numpy.typing import NDArray
 
 from wenyuan.parsers.pdf.frame import PageFrame, Rectangle
 from wenyuan.parsers.pdf.letters import HYPHENS, plain_letters, with_ligatures
@@ -31,6 +32,7 @@ _BOLD = re.compile(rb"bold|black|heavy|demi|bx\d|simhei|hei-?ti", re.I)
 _GARBLED = re.compile("[\x00\x01\x03-\x08\x0b-\x1f\ufffd\ue000-\uf8ff]")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _LINE_END = frozenset("\r\n")
+_LINE_FEED, _CARRIAGE_RETURN = ord("\n"), ord("\r")
 # A comma with a letter right behind it is hardly written by anybody: PDFium has missed a space there, and others too.
 _RUN_TOGETHER = re.compile("[a-z]{2},[a-z]{2}")
 _SHORTEST_RUN = 4
@@ -95,10 +97,16 @@ class PageText:
 
     def boxes(self, indexes: Sequence[int]) -> list[float]:
         """Left, top, right and bottom of each character, in the page's own coordinates, one after the other."""
-        values = array("f", bytes(16 * len(indexes)))
-        start = values.buffer_info()[0]
-        deque(map(self._boxes, repeat(self._address), indexes, range(start, start + 16 * len(indexes), 16)), 0)
-        return values.tolist()
+        flat: list[float] = self.box_rows(indexes).ravel().tolist()
+        return flat
+
+    def box_rows(self, indexes: Sequence[int]) -> NDArray[np.float64]:
+        """The same as an array of shape (characters, 4)."""
+        # A character that has no box leaves its row as it is.
+        values = np.zeros((len(indexes), 4), np.float32)
+        start = values.ctypes.data
+        deque(map(self._boxes, repeat(self._address), indexes, range(start, start + values.nbytes, 16)), 0)
+        return values.astype(np.float64)
 
     def origin(self, index: int) -> tuple[float, float]:
         """Where the character stands on its baseline, in the page's own coordinates."""
@@ -184,17 +192,18 @@ def _placed_words(page: PageText, frame: PageFrame) -> list[Word]:
         said = [one.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace") for one in said]
     if not text.isascii():
         said = [one if one.isascii() else plain_letters(one) for one in said]
-    *sides, across, down = _places(page, spans, frame)
+    firsts, ends = (np.array(one) for one in zip(*spans, strict=True))
+    sides, across, down = _places(page, firsts, ends, frame)
     # Nearly every word is level and in plain sight, so that all are made in one go, and the others looked at again.
-    is_level = [0 < a >= d >= -a and end - first > 1 for (first, end), a, d in zip(spans, across, down, strict=True)]
-    turns = [0 if level else -1 for level in is_level]
-    firsts = [first for first, _ in spans]
-    words = list(map(Word, said, *sides, turns, _glues(page, spans), firsts))
+    is_level = (across > 0) & (across >= down) & (down >= -across) & (ends - firsts > 1)
+    turns = np.where(is_level, 0, -1).tolist()
+    words = list(map(Word, said, *sides.tolist(), turns, _glues(page, firsts, ends), firsts.tolist()))
     lefts, tops, rights, bottoms = sides
-    is_whole = min(rights) > 0 and min(bottoms) > 0 and max(lefts) < frame.width and max(tops) < frame.height
-    if is_whole and all(is_level):
+    is_whole = rights.min() > 0 and bottoms.min() > 0 and lefts.max() < frame.width and tops.max() < frame.height
+    if is_whole and is_level.all():
         return words
-    return list(_looked_at_again(words, is_level, zip(across, down, strict=True), spans, page, frame))
+    directions = zip(across.tolist(), down.tolist(), strict=True)
+    return list(_looked_at_again(words, is_level.tolist(), directions, spans, page, frame))
 
 
 def _looked_at_again(
@@ -247,50 +256,43 @@ def _is_near(place: float, others: Sequence[float]) -> bool:
     return at < len(others) and abs(place - others[at]) <= _SAME_PLACE
 
 
-def _places(page: PageText, spans: list[tuple[int, int]], frame: PageFrame) -> tuple[list[float], ...]:
+def _places(
+    page: PageText, firsts: NDArray[np.int64], ends: NDArray[np.int64], frame: PageFrame
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
     """Of all words the four sides on the page as shown, and how far the last character is right of and below the first.
 
     Twice as far, to be precise; only the direction matters.
     """
-    ends = page.boxes([index for first, end in spans for index in (first, end - 1)])
+    boxes = page.box_rows(np.stack((firsts, ends - 1), axis=1).ravel().tolist())
     left, top = frame.left, frame.top
     if frame.turns:
         left = top = 0.0
-        for at in range(0, len(ends), 4):
-            shown = frame.shown(ends[at], ends[at + 3], ends[at + 2], ends[at + 1])
+        for row, (its_left, its_top, its_right, its_bottom) in enumerate(boxes.tolist()):
+            shown = frame.shown(its_left, its_bottom, its_right, its_top)
             # As if it were upright on a page that begins at the top left.
-            ends[at : at + 4] = shown.left, -shown.top, shown.right, -shown.bottom
-    lefts, tops, rights, bottoms = ends[0::8], ends[1::8], ends[2::8], ends[3::8]
-    last_lefts, last_tops, last_rights, last_bottoms = ends[4::8], ends[5::8], ends[6::8], ends[7::8]
-    return (
-        [(a if a < b else b) - left for a, b in zip(lefts, last_lefts, strict=True)],
-        [top - (a if a > b else b) for a, b in zip(tops, last_tops, strict=True)],
-        [(a if a > b else b) - left for a, b in zip(rights, last_rights, strict=True)],
-        [top - (a if a < b else b) for a, b in zip(bottoms, last_bottoms, strict=True)],
-        [c + d - a - b for a, b, c, d in zip(lefts, rights, last_lefts, last_rights, strict=True)],
-        [a + b - c - d for a, b, c, d in zip(tops, bottoms, last_tops, last_bottoms, strict=True)],
-    )
+            boxes[row] = shown.left, -shown.top, shown.right, -shown.bottom
+    first, last = boxes[0::2].T, boxes[1::2].T
+    nearer, farther = np.minimum(first, last), np.maximum(first, last)
+    sides = np.stack((nearer[0] - left, top - farther[1], farther[2] - left, top - nearer[3]))
+    return sides, last[0] + last[2] - first[0] - first[2], first[1] + first[3] - last[1] - last[3]
 
 
-def _glues(page: PageText, spans: Sequence[tuple[int, int]]) -> list[Glue]:
+def _glues(page: PageText, firsts: NDArray[np.int64], ends: NDArray[np.int64]) -> list[Glue]:
     """What stands before each word."""
     text = page.text
-    ends = [0, *(end for _, end in spans)]
+    before = np.concatenate(([0], ends[:-1]))
     # What parts most words is a single character that is no line's end.
-    followed = [
-        number
-        for number, (before, (first, _)) in enumerate(zip(ends, spans, strict=False))
-        if first == before + 1 and text[before] not in "\r\n"
-    ]
-    spaces = [ends[number] for number in followed]
-    glues = [Glue.SPACE] * len(spans)
-    for number in set(range(len(spans))).difference(followed):
-        before, first = ends[number], spans[number][0]
-        if first == before:
-            glues[number] = Glue.NONE if before else Glue.NEWLINE
-        elif not before or not _LINE_END.isdisjoint(text[before:first]):
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)[before]
+    is_followed = (firsts == before + 1) & (codes != _CARRIAGE_RETURN) & (codes != _LINE_FEED)
+    glues = [Glue.SPACE] * len(firsts)
+    for number in np.flatnonzero(~is_followed).tolist():
+        start, first = int(before[number]), int(firsts[number])
+        if first == start:
+            glues[number] = Glue.NONE if start else Glue.NEWLINE
+        elif not start or not _LINE_END.isdisjoint(text[start:first]):
             glues[number] = Glue.NEWLINE
-    for number, is_generated in zip(followed, page.generated(spaces), strict=True):
+    followed = np.flatnonzero(is_followed).tolist()
+    for number, is_generated in zip(followed, page.generated(before[is_followed].tolist()), strict=True):
         if is_generated == 1:
             glues[number] = Glue.GAP
     return glues

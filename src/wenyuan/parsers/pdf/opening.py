@@ -8,6 +8,7 @@ import pypdfium2
 import pypdfium2.raw as pdfium
 
 from wenyuan.errors import FileEncrypted, FileMalformed, PasswordWrong
+from wenyuan.parsers.pdf.stand_in_font import offer_stand_in_font
 
 
 def opened_pdf(path: Path, name: str, password: str) -> pypdfium2.PdfDocument:
@@ -16,6 +17,7 @@ def opened_pdf(path: Path, name: str, password: str) -> pypdfium2.PdfDocument:
     A file that only restricts what may be done with it opens without a password. Raises `FileEncrypted`,
     `PasswordWrong` and `FileMalformed`.
     """
+    offer_stand_in_font()
     try:
         document = pypdfium2.PdfDocument(path, password=password or None)
     except pypdfium2.PdfiumError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import median
@@ -154,20 +154,21 @@ def _recurs_on(piece: Edge, page: int, by_pattern: Sequence[tuple[int, dict[str,
 def _recurs(piece: Edge, page: int, distance: int, patterns: dict[str, list[Edge]]) -> bool:
     top = piece.top
     for other in patterns.get(piece.pattern, ()):
-        if -_SAME_HEIGHT <= top - other.top <= _SAME_HEIGHT and all(_counted(piece, other, page, distance)):
+        if -_SAME_HEIGHT <= top - other.top <= _SAME_HEIGHT and _counts_pages(piece, other, page, distance):
             return True
     return False
 
 
-def _counted(piece: Edge, other: Edge, page: int, distance: int) -> Iterator[bool]:
-    """For each number whether it is the same on both pages, or counts them."""
-    only_numbers = not _HAS_LETTER.search(piece.pattern)
-    for number, following in zip(piece.numbers, other.numbers, strict=True):
-        if number == following:
-            # A number alone that stays is a table's or a date's.
-            yield not only_numbers or len(piece.numbers) > 1
-            continue
+def _counts_pages(piece: Edge, other: Edge, page: int, distance: int) -> bool:
+    """Whether each number is the same on both pages, or counts them."""
+    pairs = list(zip(piece.numbers, other.numbers, strict=True))
+    others = [(number, following) for number, following in pairs if number != following]
+    for number, following in others:
         if max(len(number), len(following)) > _LARGEST_NUMBER_LENGTH or int(following) - int(number) != distance:
-            yield False
-            continue
-        yield only_numbers or piece.names_page or abs(int(number) - page) <= _LARGEST_OFFSET
+            return False
+    if not pairs:
+        return True
+    if not _HAS_LETTER.search(piece.pattern):
+        # A number alone that stays is a table's or a date's.
+        return len(others) == len(pairs) or len(pairs) > 1
+    return piece.names_page or all(abs(int(number) - page) <= _LARGEST_OFFSET for number, _ in others)
