@@ -55,12 +55,14 @@ def test_a_rebuild_gives_sentences_to_what_was_embedded_without(tmp_path: Path, 
         # What was there before goes on to be found, and what is added has its own.
         library.add_text(" ".join(_TOPICS), "rules.txt")
         assert None in _nearest_sentences(library, _ANSWER)
+        assert "index-without-sentences" in [finding.code for finding in library.doctor()]
         server.inputs.clear()
         library.rebuilds.begin("default")
         library.drain()
         # The first passage has three sentences, the second two; the passages have their vectors.
         assert len(server.inputs) == 5
         assert None not in _nearest_sentences(library, _ANSWER)
+        assert "index-without-sentences" not in [finding.code for finding in library.doctor()]
         assert library.check(deep=True) == []
         server.inputs.clear()
         library.rebuilds.begin("default")

@@ -35,7 +35,7 @@ from wenyuan.runtime.models import PURPOSES, Models, cache_directory
 from wenyuan.runtime.rebuild_views import latest_rebuild
 from wenyuan.runtime.storage import storage_of
 from wenyuan.runtime.upkeep import Finding, Severity, behind
-from wenyuan.store import indexes, journal, knowledge_bases, migrate, queue
+from wenyuan.store import indexes, journal, knowledge_bases, migrate, queue, vectors
 from wenyuan.store.database import Database, LibraryDatabase
 from wenyuan.store.opening import is_address, open_postgres
 from wenyuan.store.replica import ReplicaFirst
@@ -296,10 +296,16 @@ def _index(base: KnowledgeBase, database: Database, models: Models) -> Iterator[
     """Whether the model that a knowledge base names is there, and is the one its vectors were made with."""
     with database.read() as tx:
         generation = indexes.active(tx, base.id, "vector")
+        lacks_sentences = vectors.lack_sentences(tx, base.id, generation)
     hint = f"`wenyuan kb rebuild {base.name}` makes its vectors with {base.embedding_model}."
     try:
-        identity = models.embedder(base.embedding_model).identity
-        if generation is not None and generation.fingerprint != fingerprint(identity):
+        embedder = models.embedder(base.embedding_model)
+        if lacks_sentences and embedder.embeds_sentences:
+            message = (
+                f"The sentences of some passages of {base.name} have no vectors, so that these are judged as a whole."
+            )
+            yield Finding("index-without-sentences", "warning", message, hint)
+        if generation is not None and generation.fingerprint != fingerprint(embedder.identity):
             made_by = models.model_of(generation)
             message = f"The vectors of {base.name} were made by the model that is now called {made_by}, which answers."
             yield Finding("index-outdated", "warning", message, hint)
