@@ -12,8 +12,9 @@ from wenyuan.types import Exactness, Nearness
 share = st.floats(0.0, 1.0)
 
 
-def evidence(words: float, similarity: float | None, key: int = 1) -> Evidence:
-    return Evidence(key, "en", words, words, 0.0, None if similarity is None else Nearness(similarity))
+def evidence(words: float, similarity: float | None, key: int = 1, *, is_across: bool = False) -> Evidence:
+    nearness = None if similarity is None else Nearness(similarity)
+    return Evidence(key, "zh" if is_across else "en", words, words, 0.0, nearness, is_across=is_across)
 
 
 SOURCE = [evidence(0.85, 0.65), *(evidence(0.3, 0.3, key) for key in range(2, 12))]
@@ -24,12 +25,20 @@ def test_a_passage_that_stands_out_is_likely_to_answer() -> None:
     assert estimate(SOURCE, (), "none").verdict == "likely"
 
 
-def test_a_passage_in_another_language_is_held_to_less_for_no_word_can_speak_for_it() -> None:
+def test_the_less_the_words_of_a_passage_can_say_for_it_the_less_is_asked() -> None:
     others = [evidence(0.1, 0.27, key) for key in range(2, 12)]
-    across, within = (estimate([evidence(words, 0.42), *others], (), "none") for words in (0.0, 0.02))
-    assert across.verdict == "likely"
-    assert within.verdict == "unlikely"
-    assert 0.5 <= across.value <= within.value < LIKELY
+
+    def verdict(words: float, similarity: float, *, is_across: bool) -> str:
+        return estimate([evidence(words, similarity, is_across=is_across), *others], (), "none").verdict
+
+    for similarity, without_a_word, across, within in (
+        (0.44, "likely", "unlikely", "unlikely"),
+        (0.48, "likely", "likely", "unlikely"),
+        (0.53, "likely", "likely", "likely"),
+    ):
+        assert verdict(0.0, similarity, is_across=True) == without_a_word
+        assert verdict(0.02, similarity, is_across=True) == across
+        assert verdict(0.02, similarity, is_across=False) == within
 
 
 def test_what_all_passages_share_answers_nothing() -> None:

@@ -11,8 +11,10 @@ from wenyuan.types import Exactness, Grounding
 LIKELY = 0.7
 """An estimate from here on counts as likely: an answer that is none costs more than one that is held back."""
 
-_LIKELY_ACROSS = 0.5
-"""The same where the nearest passage shares no word with the question, so that words can say nothing for it."""
+_LIKELY_ACROSS = 0.6
+_LIKELY_WITHOUT_A_WORD = 0.5
+"""The same where the nearest passage is in another language than the question, so that its words say little for it, or
+shares none with it, so that they say nothing."""
 
 _NO_WORD = 0.01
 _MISSING_CEILING = 0.1
@@ -33,14 +35,18 @@ def estimate(ordered: Sequence[Evidence], missing: Sequence[str], exactness: Exa
     value = max(_probability(ordered), _EXACT_FLOOR[exactness])
     if missing:
         value = min(value, _MISSING_CEILING)
-    least = _LIKELY_ACROSS if _shares_no_word(ordered) else LIKELY
-    return Grounding(round(value, 3), "likely" if value >= least else "unlikely", tuple(missing))
+    return Grounding(round(value, 3), "likely" if value >= _least(ordered) else "unlikely", tuple(missing))
 
 
-def _shares_no_word(ordered: Sequence[Evidence]) -> bool:
-    """Whether what is nearest in meaning says the question in wholly other words, as a passage in another language."""
+def _least(ordered: Sequence[Evidence]) -> float:
+    """What an estimate must reach, by what is nearest in meaning: how much its words can say for it."""
     near = [one for one in ordered if one.meaning is not None]
-    return bool(near) and max(near, key=lambda one: one.meaning or 0.0).words < _NO_WORD
+    if not near:
+        return LIKELY
+    nearest = max(near, key=lambda one: one.meaning or 0.0)
+    if nearest.words < _NO_WORD:
+        return _LIKELY_WITHOUT_A_WORD
+    return _LIKELY_ACROSS if nearest.is_across else LIKELY
 
 
 def refined(grounding: Grounding, *, is_missing: bool, is_denied: bool) -> Grounding:
