@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import psycopg
@@ -19,7 +20,7 @@ from tests.embedding_server import EmbeddingServer, serving
 from tests.own_postgres import own_server
 from tests.store.old_libraries import SCHEMAS, unpack
 from tests.waiting import is_stopped, until
-from wenyuan.rules.embedding_input import input_hash
+from wenyuan.rules.embedding_input import input_hash, sentence_inputs
 from wenyuan.runtime.library import Library
 from wenyuan.types import ChunkingConfig
 
@@ -48,7 +49,10 @@ _FILES_AT_ONCE = 40
 # A worker that was stopped for longer than its lease has lost what it was doing.
 _LEASE_SECONDS = 1.0
 _PATIENCE_SECONDS = 600.0
-_SETTINGS = f"[worker]\nmax_attempts = 100000\npoll_seconds = 0.05\nlease_seconds = {_LEASE_SECONDS}\n"
+# Behind the table of the model: it embeds sentences too, in calls and commits of their own.
+_SETTINGS = (
+    f"sentences = true\n\n[worker]\nmax_attempts = 100000\npoll_seconds = 0.05\nlease_seconds = {_LEASE_SECONDS}\n"
+)
 
 
 @dataclass(slots=True)
@@ -390,8 +394,19 @@ def _filler(word: str) -> str:
 
 
 def _embedded(library: Library) -> set[bytes]:
+    """The hashes of all texts whose vectors are committed, passages and sentences."""
     with library._database.read() as tx:
-        return {bytes(row[0]) for row in tx.all("SELECT input_hash FROM vectors")}
+        passages = {bytes(row[0]) for row in tx.all("SELECT input_hash FROM vectors")}
+        rows = tx.all(
+            "SELECT DISTINCT c.text FROM chunks AS c JOIN vectors AS v ON v.input_hash = c.input_hash "
+            "WHERE v.sentences IS NOT NULL"
+        )
+    return passages.union(*(_hashes_of_sentences(text) for (text,) in rows))
+
+
+@cache
+def _hashes_of_sentences(text: str) -> frozenset[bytes]:
+    return frozenset(input_hash(sentence) for sentence in sentence_inputs((), text))
 
 
 def _is_found(library: Library, word: str) -> bool:

@@ -154,26 +154,18 @@ def _made_sentences(to: Destination, inputs: Sequence[_Input]) -> Iterator[Made]
     Of a passage whose sentences are too long for a call, and of one that is but one sentence, there are none.
     """
     embedder = to.embedder
-    fitting: list[_Input] = []
-    others: list[bytes] = []
-    for one in inputs:
-        fits = one.sentences and sum(map(len, one.sentences)) <= embedder.max_batch_characters
-        fitting.append(one) if fits else others.append(one.input_hash)
-    if others:
-        yield Made(others, sentences=[b""] * len(others))
-    while fitting:
-        count = characters = size = 0
-        for one in fitting:
-            count += len(one.sentences)
-            characters += sum(map(len, one.sentences))
-            if size and (count > embedder.max_batch_texts or characters > embedder.max_batch_characters):
-                break
-            size += 1
-        group, fitting = fitting[:size], fitting[size:]
-        rows = embedder.embed([said for one in group for said in one.sentences], "passage", to.call_seconds)
-        ends = itertools.accumulate((len(one.sentences) for one in group), initial=0)
+    sized = [(one, sum(map(len, one.sentences))) for one in inputs]
+    most = embedder.max_batch_characters
+    without = [one.input_hash for one, characters in sized if not 0 < characters <= most]
+    if without:
+        yield Made(without, sentences=[b""] * len(without))
+    fitting = [(one, characters) for one, characters in sized if 0 < characters <= most]
+    for batch in batches(fitting, embedder.max_batch_texts, most, lambda one: len(one.sentences)):
+        said = [sentence for one in batch for sentence in one.sentences]
+        rows = embedder.embed(said, "passage", to.call_seconds)
+        ends = itertools.accumulate((len(one.sentences) for one in batch), initial=0)
         codes = [sentence_codes.encode(rows[start:end]) for start, end in itertools.pairwise(ends)]
-        yield Made([one.input_hash for one in group], sentences=codes)
+        yield Made([one.input_hash for one in batch], sentences=codes)
 
 
 def _windows(database: Database, to: Destination, revision_ids: Sequence[str]) -> Iterator[list[_Input]]:

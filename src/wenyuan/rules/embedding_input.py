@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from wenyuan.rules.sentences import telling_sentences
@@ -41,18 +41,25 @@ def input_hash(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def batches(items: Iterable[tuple[Sized, int]], max_items: int, max_characters: int) -> Iterator[list[Sized]]:
-    """Group (item, characters) into batches of at most so many items and characters.
+def batches(
+    items: Iterable[tuple[Sized, int]],
+    max_items: int,
+    max_characters: int,
+    counted: Callable[[Sized], int] = lambda _: 1,
+) -> Iterator[list[Sized]]:
+    """Group (item, characters) into batches of at most so many items and characters; an item may count for several.
 
     An item that is too long by itself gets a batch of its own.
     """
     batch: list[Sized] = []
-    characters = 0
+    size = characters = 0
     for item, length in items:
-        if batch and (len(batch) == max_items or characters + length > max_characters):
+        count = counted(item)
+        if batch and (size + count > max_items or characters + length > max_characters):
             yield batch
-            batch, characters = [], 0
+            batch, size, characters = [], 0, 0
         batch.append(item)
+        size += count
         characters += length
     if batch:
         yield batch
