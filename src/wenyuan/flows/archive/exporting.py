@@ -36,9 +36,9 @@ from wenyuan.flows.archive.lines import (
     ArchivedText,
     ArchivedVectors,
     line,
-    sentence_record,
 )
 from wenyuan.flows.archive.runs import encoded_run
+from wenyuan.flows.archive.vector_parts import sentence_record
 from wenyuan.rules.evaluation.results import EvaluationRun
 from wenyuan.store import evaluations, exporting, indexes, knowledge_bases, tables, vectors
 from wenyuan.store.archives import ArchiveWriter

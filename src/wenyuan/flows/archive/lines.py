@@ -7,7 +7,7 @@ of its document and its own. Everything that can be made from something else is 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, get_args
 
@@ -39,8 +39,6 @@ HEADER, BASE = "archive.json", "knowledge-base.json"
 FILES, DOCUMENTS, TEXTS, CHUNKS, VECTORS, RUNS = "files", "documents", "texts", "chunks", "vectors", "runs"
 TABLES, SENTENCES = "tables", "sentences"
 
-HASH_BYTES = 16
-_LENGTH_BYTES = 4
 _LONGEST_TEXT = 1 << 24
 _STATES = ("pending", "ready", "failed", "cancelled")
 
@@ -369,20 +367,3 @@ def _hexadecimal(fields: Fields, name: str, length: int) -> str:
 
 def _is_hexadecimal(text: str) -> bool:
     return all(character in "0123456789abcdef" for character in text)
-
-
-def sentence_record(input_hash: bytes, codes: bytes) -> bytes:
-    """The codes of the sentences of one embedded text, as they stand in an archive."""
-    return input_hash + len(codes).to_bytes(_LENGTH_BYTES, "little") + codes
-
-
-def sentence_records(content: bytes, invalid: Callable[[], WenyuanError]) -> Iterator[tuple[bytes, bytes]]:
-    """The hashes and codes that were written one after the other; raises `invalid()` where they do not end with one."""
-    at = 0
-    while at < len(content):
-        start = at + HASH_BYTES + _LENGTH_BYTES
-        end = start + int.from_bytes(content[at + HASH_BYTES : start], "little")
-        if start > len(content) or end > len(content):
-            raise invalid()
-        yield content[at : at + HASH_BYTES], content[start:end]
-        at = end

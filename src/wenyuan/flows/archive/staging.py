@@ -14,12 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from wenyuan.errors import ArchiveInvalid, WenyuanError
+from wenyuan.errors import ArchiveInvalid
 from wenyuan.flows.archive.lines import (
     CHUNKS,
     DOCUMENTS,
     FILES,
-    HASH_BYTES,
     RUNS,
     SENTENCES,
     TABLES,
@@ -31,9 +30,9 @@ from wenyuan.flows.archive.lines import (
     ArchivedRevision,
     ArchivedTable,
     ArchivedText,
-    sentence_records,
 )
 from wenyuan.flows.archive.runs import decoded_run
+from wenyuan.flows.archive.vector_parts import read_sentences, read_vectors
 from wenyuan.flows.embed import fingerprint
 from wenyuan.flows.mend_files import NOTICE_OF_LOST_BYTES
 from wenyuan.flows.priorities import PRIORITY_MOVE
@@ -48,7 +47,6 @@ from wenyuan.store import (
     importing,
     indexes,
     knowledge_bases,
-    sentence_codes,
     tables,
     vectors,
 )
@@ -383,18 +381,8 @@ class ArchiveStaging:
                 tables.stage(tx, staged.document, staged.id, [one.rows])
 
     def _take_vectors(self, name: str, content: bytes) -> None:
-        if self.archived.vectors is None:
-            raise self.invalid(f"{name} holds vectors of no model")
-        dimensions = self.archived.vectors.identity.dimensions
-        record = np.dtype([("hash", np.void, HASH_BYTES), ("vector", "<f2", (dimensions,))])
-        if not content or len(content) % record.itemsize:
-            raise self.invalid(f"{name} does not hold vectors of {dimensions} dimensions")
-        found = np.frombuffer(content, dtype=record)
-        self.counts[VECTORS] += len(found)
-        hashes = [bytes(one) for one in found["hash"]]
-        halves = found["vector"]
-        if not np.isfinite(halves).all() or not halves.any(axis=1).all():
-            raise self.invalid(f"{name} holds something that is no vector")
+        hashes, halves = read_vectors(content, self._dimensions(name), lambda why: self.invalid(f"{name} {why}"))
+        self.counts[VECTORS] += len(hashes)
         if not self._hashes.issuperset(hashes):
             raise self.invalid(f"{name} holds a vector of no chunk before it")
         self._embedded.update(hashes)
@@ -407,28 +395,24 @@ class ArchiveStaging:
                 vectors.save(tx, self.model_key, hashes[batch], halves[batch].astype(np.float32))
 
     def _take_sentences(self, name: str, content: bytes) -> None:
-        if self.archived.vectors is None:
-            raise self.invalid(f"{name} holds sentences of no model")
-        dimensions = self.archived.vectors.identity.dimensions
-
-        def invalid() -> WenyuanError:
-            return self.invalid(f"{name} does not hold codes of {dimensions} dimensions")
-
         found: dict[bytes, bytes] = {}
-        for embedded, codes in sentence_records(content, invalid):
+        for embedded, codes in read_sentences(
+            content, self._dimensions(name), lambda why: self.invalid(f"{name} {why}")
+        ):
             self.counts[SENTENCES] += 1
-            if not sentence_codes.are_possible(codes, dimensions):
-                raise invalid()
             if embedded not in self._embedded:
                 raise self.invalid(f"{name} holds the sentences of no vector before it")
             found[embedded] = codes
-        if self.vector is None:
-            return
-        rows = iter(found.items())
+        rows = iter(found.items() if self.vector is not None else ())
         while some := dict(itertools.islice(rows, _ROWS_AT_ONCE)):
             with self.tools.database.write(durable=False) as tx:
                 self.work.hold(tx)
                 vectors.save_sentences(tx, self.model_key, some)
+
+    def _dimensions(self, name: str) -> int:
+        if self.archived.vectors is None:
+            raise self.invalid(f"{name} holds vectors of no model")
+        return self.archived.vectors.identity.dimensions
 
     def _take_runs(self, values: Sequence[Any]) -> None:
         for value in values:
