@@ -427,12 +427,14 @@ def test_a_question_may_begin_with_a_hyphen(house: House) -> None:
 def many(tmp_path: Path) -> Path:
     folder = tmp_path / "many"
     folder.mkdir()
+    # Much is to be read of each and little is found in it: they have arrived long before they are read.
+    nothing = "<p></p>" * 30_000
     for number in range(FILES):
-        (folder / f"{number:04}.md").write_text(f"# Note {number}\n\nAbout plum number {number}.\n", encoding="utf-8")
+        (folder / f"{number:04}.html").write_text(f"<h1>Plum {number}</h1>{nothing}<p>Ripe.</p>", encoding="utf-8")
     return folder
 
 
-FILES = 900
+FILES = 80
 
 
 def started(*arguments: str | Path, until: str) -> subprocess.Popen[str]:

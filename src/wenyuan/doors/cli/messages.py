@@ -111,6 +111,7 @@ CATALOGUE: Mapping[str, tuple[str, str]] = {
     # --- Progress ---
     "progress.reading": ("Reading files (then searchable by keyword)", "读取文件（完成后可用关键词检索）"),
     "progress.embedding": ("Embedding passages (for semantic search)", "生成向量（用于语义检索）"),
+    "progress.receiving.line": ("files taken in: {done}", "已收下文件：{done}"),
     "progress.reading.line": ("reading files: {done} of {total}", "读取文件：{done}/{total}"),
     "progress.embedding.line": (
         "searchable by keyword; embedding passages for semantic search: {done} of {total}",

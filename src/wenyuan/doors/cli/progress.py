@@ -43,6 +43,7 @@ class Watching:
         self._put_off: set[str] = set()
         self._bars = _Bars(session) if session.notes.is_terminal else None
         self._next_line = clock()
+        self._next_line_of_received = clock() + _SECONDS_BETWEEN_LINES
         self._last_line = ""
 
     def __enter__(self) -> Watching:
@@ -59,6 +60,9 @@ class Watching:
         self._reading.total += 1
         if self._bars is not None:
             self._bars.show(self._phases)
+        elif self._clock() >= self._next_line_of_received:
+            self._next_line_of_received = self._clock() + _SECONDS_BETWEEN_LINES
+            self._tell(self._session.say("progress.receiving.line", done=self._reading.total))
 
     @property
     def _phases(self) -> dict[str, Phase]:
@@ -86,9 +90,9 @@ class Watching:
         if self._bars is not None:
             self._bars.show(self._phases)
         elif self._clock() >= self._next_line:
-            self._next_line = self._clock() + _SECONDS_BETWEEN_LINES
             for name, phase in self._phases.items():
                 if phase.done < phase.total:
+                    self._next_line = self._clock() + _SECONDS_BETWEEN_LINES
                     self._tell(self._session.say(f"progress.{name}.line", done=phase.done, total=phase.total))
                     return
 
