@@ -83,9 +83,9 @@ class Tables(RuleBasedStateMachine):
         for state in (self._now, *self._earlier[-2:]):
             self._search(state, list(state.rows), None)
             some = list(state.rows)[:: 1 + self._next_key % 7]
-            self._search(state, some, [state.spans[key] for key in some])
+            self._search(state, some, state.table.with_keys(np.array(some, np.int64)))
 
-    def _search(self, state: _State, keys: list[int], among: list[tuple[int, int]] | None) -> None:
+    def _search(self, state: _State, keys: list[int], among: NDArray[np.bool_] | None) -> None:
         code = _codes(7, 1)
         found = state.table.keys(state.table.nearest(code, among, 5, sketch=True))
         if not keys:

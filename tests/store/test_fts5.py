@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from itertools import count
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,12 +185,18 @@ def test_in_a_large_index_rare_tokens_choose_and_frequent_ones_help_to_rank(data
 
 
 @ONE_LIBRARY
-@given(postings=st.lists(_POSTING, max_size=8), tokens=_WORDS, among=st.lists(st.integers(0, 9), unique=True))
+@given(
+    postings=st.lists(_POSTING, max_size=8),
+    tokens=_WORDS,
+    places=st.sets(st.integers(0, 9)),
+    apart=st.sampled_from((1, 3, 1 << 25)),
+)
 def test_among_some_chunks_the_same_is_found_with_the_same_scores(
-    database: LibraryDatabase, postings: list[Posting], tokens: list[str], among: list[int]
+    database: LibraryDatabase, postings: list[Posting], tokens: list[str], places: set[int], apart: int
 ) -> None:
-    number = _indexed(database, dict(enumerate(postings)))
+    number = _indexed(database, {place * apart: posting for place, posting in enumerate(postings)})
     everywhere = _search(database, number, tokens)
+    among = np.array(sorted(places), np.int64) * apart
     with database.read() as tx:
         found = tx.lexical.search(tx, number, tokens, [], 1000, None, among)
     assert found == [scored for scored in everywhere if scored[0] in among]
@@ -201,7 +208,7 @@ def test_among_some_chunks_frequent_tokens_choose_as_well(database: LibraryDatab
     rare = {key: Posting("", "", "seal", "") for key in range(30)}
     number = _indexed(database, {**common, **rare})
     with database.read() as tx:
-        found = tx.lexical.search(tx, number, ["pump", "seal"], [], 10, None, [5, 200, 300, 7000])
+        found = tx.lexical.search(tx, number, ["pump", "seal"], [], 10, None, np.array([5, 200, 300, 7000]))
     assert [key for key, _ in found] == [5, 200, 300]
 
 

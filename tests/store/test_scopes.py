@@ -37,9 +37,32 @@ def _documents(library: LibraryBuilder, cache: ScopeCache, base: KnowledgeBase, 
     with library.database.read() as tx:
         found = cache.narrowed(tx, base.id, scope)
         assert found == fields.narrowed(tx, base.id, scope)
-        few = cache.few_chunks(tx, base.id, found.documents or ())
-        assert few == chunks.few_chunks(tx, base.id, found.documents or ())
+        for however_many in (False, True):
+            served = cache.served_chunks(tx, base.id, found.documents or (), however_many=however_many)
+            assert served is not None
+            assert served.tolist() == _served(tx, found.documents or ())
     return found.documents or ()
+
+
+def _served(tx: Reading, documents: tuple[str, ...]) -> list[int]:
+    rows = tx.all(
+        "SELECT c.key, d.id FROM documents AS d CROSS JOIN chunks AS c WHERE c.revision_id = d.serving_revision_id"
+    )
+    return sorted(key for key, document in rows if document in documents)
+
+
+def test_many_chunks_are_told_when_they_are_asked_for_or_known(
+    library: LibraryBuilder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chunks, "_FEW_CHUNKS", 2)
+    base, cache = library.knowledge_base(), ScopeCache()
+    one = library.published(base, "/1", "heron", "grebe", "plover").document.id
+    with library.database.read() as tx:
+        assert cache.served_chunks(tx, base.id, (one,), however_many=False) is None
+        every = cache.served_chunks(tx, base.id, (one,), however_many=True)
+        assert every is not None
+        assert every.tolist() == _served(tx, (one,))
+        assert cache.served_chunks(tx, base.id, (one,), however_many=False) is every
 
 
 def test_a_filter_is_resolved_once_until_something_changes(library: LibraryBuilder, asked: list[Scope]) -> None:

@@ -143,6 +143,9 @@ def _narrowed(tools: Recalling, observe: Observer, bases: Sequence[KnowledgeBase
         return own
     with observe.stage("filter") as stage, tools.database.read() as tx:
         scopes = [tools.scopes.narrowed(tx, base.id, within) for base, within in zip(bases, own, strict=True)]
+        for base, within in zip(bases, scopes, strict=True):
+            # So that not every list has to ask for them at once.
+            tools.scopes.served_chunks(tx, base.id, within.documents or (), however_many=False)
         stage.count = sum(len(within.documents or ()) for within in scopes)
         return scopes
 
@@ -228,8 +231,8 @@ def _keyword(
     def listed(plan: Plan) -> list[tuple[int, float]]:
         tokens = (*_tokens(plan), *found.lonely)
         excluded = asked.whole.excluded
-        few = tools.scopes.few_chunks
-        return chunks.keyword(tx, base.id, generation.number, scope, tokens, excluded, depth, found.frequency, few)
+        served = tools.scopes.served_chunks
+        return chunks.keyword(tx, base.id, generation.number, scope, tokens, excluded, depth, found.frequency, served)
 
     found.keyword = listed(asked.raw)
     if asked.rewritten is not None:
@@ -297,7 +300,10 @@ def _vector(
         model = vectors.known_model_key(tx, generation.fingerprint)
         found: list[tuple[int, Nearness]] = []
         if model is not None:
-            nearest = tools.vectors.search(tx, generation, model, query.vector, scope.documents, depth + _DEEPER)
+            served = tools.scopes.served_chunks
+            nearest = tools.vectors.search(
+                tx, generation, model, query.vector, scope.documents, depth + _DEEPER, served
+            )
             found = sorted(nearest, key=lambda one: (-one[1].together(_SENTENCE_SHARE), one[0]))[:depth]
         seen, all_live = tools.vectors.coverage(tx, generation)
         if seen < all_live:

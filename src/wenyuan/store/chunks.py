@@ -11,9 +11,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from wenyuan.language.dates.questions import ANY_YEAR
 from wenyuan.store import fields
@@ -146,15 +150,29 @@ def live(tx: Reading, knowledge_base_id: str, scope: Scope, chunk_keys: Sequence
     return {int(key) for key, document_id in rows if within is None or document_id in within}
 
 
-def few_chunks(tx: Reading, knowledge_base_id: str, documents: Sequence[str]) -> list[int] | None:
-    """Keys of the chunks that documents serve; None where they are more than a few."""
+class ServedChunks(Protocol):
+    """Tells the keys of the chunks that documents serve, in order.
+
+    Unless they are wanted `however_many` they are, None may be given where they are more than a few.
+    """
+
+    def __call__(
+        self, tx: Reading, knowledge_base_id: str, documents: Sequence[str], *, however_many: bool
+    ) -> NDArray[np.int64] | None: ...
+
+
+def served_chunks(
+    tx: Reading, knowledge_base_id: str, documents: Sequence[str], *, however_many: bool
+) -> NDArray[np.int64] | None:
+    """As `ServedChunks`, asked of the database."""
+    most = _EVERYTHING if however_many else _FEW_CHUNKS
     rows = tx.all(
         "SELECT c.key FROM json_each(:documents) AS j CROSS JOIN documents AS d CROSS JOIN chunks AS c "
         "WHERE d.id = j.value AND d.knowledge_base_id = :knowledge_base_id AND c.revision_id = d.serving_revision_id "
         "LIMIT :most",
-        {"documents": json.dumps(documents), "knowledge_base_id": knowledge_base_id, "most": _FEW_CHUNKS + 1},
+        {"documents": json.dumps(documents), "knowledge_base_id": knowledge_base_id, "most": most + 1},
     )
-    return [int(row[0]) for row in rows] if len(rows) <= _FEW_CHUNKS else None
+    return np.sort(np.array(rows, np.int64).reshape(-1)) if len(rows) <= most else None
 
 
 def keyword(
@@ -166,16 +184,19 @@ def keyword(
     excluded: Sequence[str],
     depth: int,
     frequency: Mapping[str, int] | None = None,
-    few: Callable[[Reading, str, Sequence[str]], Sequence[int] | None] = few_chunks,
+    served: ServedChunks = served_chunks,
 ) -> list[tuple[int, float]]:
     """The `depth` best live chunks by BM25, as (chunk key, score), best first.
 
     The index knows nothing of liveness, so it is asked for more and more until enough of what it
-    gives is live, or it has no more. Within a few documents only their chunks are scored.
-    `frequency` is the document frequency of the tokens, if known; `few` tells which chunks those are.
+    gives is live, or it has no more. Within a few documents only their chunks are scored, and within
+    many as well where hardly anything that is found belongs to them. `frequency` is the document
+    frequency of the tokens, if known; `served` tells which chunks those are.
     """
     frequency = tx.lexical.document_frequency(tx, generation_number, tokens) if frequency is None else frequency
-    among = few(tx, knowledge_base_id, scope.documents) if scope.documents is not None else None
+    among = None
+    if scope.documents is not None:
+        among = served(tx, knowledge_base_id, scope.documents, however_many=False)
     # The index scores whatever holds a token before it gives the best: asking it twice costs twice as much.
     asked = _ASKED_WITHIN_MANY * depth if scope.documents is not None and among is None else depth + depth // 4
     asked += _MORE_ASKED
@@ -184,9 +205,13 @@ def keyword(
         alive = live(tx, knowledge_base_id, scope, [key for key, _ in found])
         if len(alive) >= depth or len(found) < asked:
             return [(key, score) for key, score in found if key in alive][:depth]
-        # Where hardly anything is in the scope, everything is asked for at once.
         share = len(alive) / len(found)
-        asked = _EVERYTHING if share < _FAIR_SHARE else asked + math.ceil(1.5 * depth / share)
+        if share >= _FAIR_SHARE:
+            asked += math.ceil(1.5 * depth / share)
+        elif scope.documents is not None and among is None:
+            among = served(tx, knowledge_base_id, scope.documents, however_many=True)
+        else:
+            asked = _EVERYTHING
 
 
 def structured(
@@ -204,7 +229,33 @@ def structured(
     """
     if not dates and not values:
         return []
-    rows = tx.all(
+    within = scope.documents
+    rows: list[Row] | None = None
+    if within is not None and len(within) > _MANY_DOCUMENTS:
+        # Few chunks match as a rule: looking for their documents here is less than giving the database all of them.
+        matching = _matching(tx, knowledge_base_id, None, dates, values, limit + _MORE_MATCHING)
+        named = frozenset(within)
+        met = [row for row in matching if row[5] in named]
+        if len(met) >= limit or len(matching) < limit + _MORE_MATCHING:
+            rows = met[:limit]
+    if rows is None:
+        rows = _matching(tx, knowledge_base_id, within, dates, values, limit)
+    return [
+        KeyMatch(int(key), kind, int(grade) % _LOOSE, bool(whole), exact=int(grade) < _LOOSE)
+        for key, kind, grade, whole, _, _ in rows
+    ]
+
+
+def _matching(
+    tx: Reading,
+    knowledge_base_id: str,
+    documents: Sequence[str] | None,
+    dates: Sequence[DateSpan],
+    values: Sequence[tuple[KeyKind, str]],
+    limit: int,
+) -> list[Row]:
+    """The best matches, as rows of key, kind, grade, whether the key is the whole document's, width and document."""
+    return tx.all(
         "WITH days AS (SELECT CAST(json(j.value) ->> 0 AS BIGINT) AS first_day, "
         "CAST(json(j.value) ->> 1 AS BIGINT) AS last_day, CAST(json(j.value) ->> 2 AS BIGINT) AS weak "
         "FROM json_each(:days) AS j), "
@@ -223,15 +274,15 @@ def structured(
         "UNION ALL "
         "SELECT o.key, m.kind, m.grade, 1, m.width FROM matched AS m CROSS JOIN chunks AS o "
         "WHERE m.chunk_key IS NULL AND o.revision_id = m.revision_id AND o.seq < :opening) "
-        "SELECT c.key, p.kind, min(p.grade) AS grade, min(p.whole), min(p.width) AS width "
-        "FROM placed AS p CROSS JOIN chunks AS c CROSS JOIN documents AS d "
+        "SELECT c.key, p.kind, min(p.grade) AS grade, min(p.whole), min(p.width) AS width, "
+        "min(d.id) FROM placed AS p CROSS JOIN chunks AS c CROSS JOIN documents AS d "
         f"WHERE c.key = p.chunk_key AND {_LIVE} "
         "AND (:all_documents = 1 OR d.id IN (SELECT value FROM json_each(:documents))) "
         "GROUP BY c.key, p.kind ORDER BY grade, width, c.key, p.kind LIMIT :limit",
         {
             "knowledge_base_id": knowledge_base_id,
-            "all_documents": int(scope.documents is None),
-            "documents": json.dumps(scope.documents or ()),
+            "all_documents": int(documents is None),
+            "documents": json.dumps(documents or ()),
             "days": json.dumps([[d.first_day, d.last_day, int(d.reading == ANY_YEAR)] for d in dates]),
             "wanted": json.dumps([list(value) for value in values]),
             "loose": _LOOSE,
@@ -240,10 +291,6 @@ def structured(
             "limit": limit,
         },
     )
-    return [
-        KeyMatch(int(key), kind, int(grade) % _LOOSE, bool(whole), exact=int(grade) < _LOOSE)
-        for key, kind, grade, whole, _ in rows
-    ]
 
 
 _OPENING_CHUNKS = 8
@@ -253,6 +300,8 @@ _MORE_ASKED = 10
 # For scopes of more than a third of all, mostly once is enough.
 _ASKED_WITHIN_MANY = 3
 _FEW_CHUNKS = 10_000
+_MANY_DOCUMENTS = 1_000
+_MORE_MATCHING = 1_000
 _LOOSE = 10
 # Bounds the scan of the index by day; of a longer range only its first days are overlapped.
 _LONGEST_KEY_DAYS = 400

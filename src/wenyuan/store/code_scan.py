@@ -122,6 +122,10 @@ class CodeTable:
         keys: list[int] = self._space.keys[rows].tolist()
         return keys
 
+    def with_keys(self, keys: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which rows have one of these keys."""
+        return np.isin(self._space.keys[: self.count], keys)
+
     def appended(self, keys: NDArray[np.int64], codes: NDArray[np.int8]) -> CodeTable:
         """The table with more rows, their codes of shape (keys, dimensions).
 
@@ -150,14 +154,14 @@ class CodeTable:
         return CodeTable(space, count, np.ones(count, dtype=np.bool_))
 
     def nearest(
-        self, code: NDArray[np.int8], among: Sequence[tuple[int, int]] | None, limit: int, *, sketch: bool
+        self, code: NDArray[np.int8], among: NDArray[np.bool_] | None, limit: int, *, sketch: bool
     ) -> NDArray[np.intp]:
         """Rows of the `limit` live codes nearest to a code of shape (1, dimensions), nearest first.
 
-        `among` are the only rows to look at, as (start, end), which may overlap. With `sketch` a large
-        table is prepared for the next scans while it is searched.
+        `among` marks the only rows to look at. With `sketch` a large table is prepared for the next
+        scans while it is searched.
         """
-        wanted = self.alive if among is None else self.alive & _marked(among, self.count)
+        wanted = self.alive if among is None else self.alive & among
         count = int(np.count_nonzero(wanted))
         if not count:
             return np.empty(0, dtype=np.intp)
@@ -216,13 +220,6 @@ def _best(similarities: NDArray[np.float32], limit: int) -> NDArray[np.intp]:
     first = max(0, len(similarities) - limit)
     best = np.argpartition(similarities, first)[first:] if first else np.arange(len(similarities))
     return best[np.argsort(-similarities[best], kind="stable")]
-
-
-def _marked(spans: Sequence[tuple[int, int]], count: int) -> NDArray[np.bool_]:
-    rows = np.zeros(count, dtype=np.bool_)
-    for start, end in spans:
-        rows[start:end] = True
-    return rows
 
 
 def _inverse_norms(codes: NDArray[np.int8]) -> NDArray[np.float32]:

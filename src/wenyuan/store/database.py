@@ -15,9 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from wenyuan.types import Posting
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 Row = tuple[Any, ...]
 Parameters = Mapping[str, Any]
@@ -166,14 +170,14 @@ class LexicalIndex(Protocol):
         excluded: Sequence[str],
         limit: int,
         frequency: Mapping[str, int] | None = None,
-        among: Sequence[int] | None = None,
+        among: NDArray[np.int64] | None = None,
     ) -> list[tuple[int, float]]:
         """Return (chunk key, score) of chunks that hold any token and none excluded, best first.
 
         The score is BM25 (Robertson & Zaragoza 2009), larger is better, ties by chunk key. In a large
         index the rarest tokens choose the candidates, and frequent ones only help to rank them.
         `frequency` is the document frequency of the tokens, for callers that know it already; `among`
-        the keys of the only chunks that may be returned, a few of all.
+        the keys of the only chunks that may be returned, in order.
         """
         ...
 

@@ -17,6 +17,9 @@ import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wenyuan.store.database import Parameters, Reading, Writing
 from wenyuan.types import Posting
 
@@ -27,6 +30,7 @@ _POSTINGS_SCORED = 5000
 _RESCORED = 100
 _WORTH_REMEMBERING = 500
 _MOST_REMEMBERED = 20_000
+_LONGEST_MASK = 1 << 24
 
 _TOKENIZER = "ascii tokenchars '" + string.punctuation.replace("'", "''").replace('"', '""') + "'"
 
@@ -70,7 +74,7 @@ class Fts5Index:
         excluded: Sequence[str],
         limit: int,
         frequency: Mapping[str, int] | None = None,
-        among: Sequence[int] | None = None,
+        among: NDArray[np.int64] | None = None,
     ) -> list[tuple[int, float]]:
         if frequency is None:
             frequency = self.document_frequency(tx, number, tokens)
@@ -81,13 +85,13 @@ class Fts5Index:
         match = " OR ".join(_quoted(token) for token in rare)
         if excluded:
             match = f"({match}) NOT ({' OR '.join(_quoted(token) for token in excluded)})"
-        within = "" if among is None else "AND +rowid IN (SELECT value FROM json_each(:among))"
+        within, only = _within(among)
         found = _json(
             tx,
             "SELECT json_group_array(json_array(key, score)) FROM "
             f"(SELECT rowid AS key, bm25({_table(number)}, {_WEIGHTS}) AS score FROM {_table(number)} "
             f"WHERE {_table(number)} MATCH :match {within} ORDER BY score, rowid LIMIT :limit)",
-            {"match": match, "limit": max(limit, _RESCORED) if frequent else limit, "among": json.dumps(among)},
+            {"match": match, "limit": max(limit, _RESCORED) if frequent else limit, **only},
         )
         scores = {key: -float(score) for key, score in found}
         if frequent:
@@ -176,6 +180,27 @@ def _split(frequency: Mapping[str, int], limit: int, share: float) -> tuple[list
             return known[:position], known[position:]
         postings += scored
     return known, []
+
+
+def _within(among: NDArray[np.int64] | None) -> tuple[str, Parameters]:
+    """A condition that holds for the given chunks alone, and its parameters.
+
+    A byte for each key from the first to the last is looked up a few times as fast as a set, which SQLite would build
+    anew for each search.
+    """
+    if among is None:
+        return "", {}
+    if not len(among):
+        return "AND 0", {}
+    first, last = int(among[0]), int(among[-1])
+    if last - first >= _LONGEST_MASK:
+        return "AND +rowid IN (SELECT value FROM json_each(:among))", {"among": json.dumps(among.tolist())}
+    mask = np.zeros(last - first + 1, dtype=np.uint8)
+    mask[among - first] = 1
+    return (
+        "AND rowid BETWEEN :first AND :last AND substr(:mask, rowid - :first + 1, 1) = x'01'",
+        {"mask": mask.tobytes(), "first": first, "last": last},
+    )
 
 
 def _json(tx: Reading, sql: str, parameters: Parameters) -> list[Any]:

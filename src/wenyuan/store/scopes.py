@@ -12,6 +12,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from wenyuan.store import chunks, fields, knowledge_bases
 from wenyuan.store.database import Reading
 from wenyuan.types import Scope
@@ -20,6 +23,7 @@ Value = TypeVar("Value")
 
 _MOST_REMEMBERED = 32
 _MOST_DOCUMENTS = 20_000
+_MOST_CHUNKS = 100_000
 """Longer lists are not worth their memory: of all answers together they take some megabytes."""
 
 
@@ -38,14 +42,21 @@ class ScopeCache:
             tx, knowledge_base_id, scope, lambda: fields.narrowed(tx, knowledge_base_id, scope), _is_short
         )
 
-    def few_chunks(self, tx: Reading, knowledge_base_id: str, documents: Sequence[str]) -> list[int] | None:
-        """As `chunks.few_chunks`; not to be changed."""
+    def served_chunks(
+        self, tx: Reading, knowledge_base_id: str, documents: Sequence[str], *, however_many: bool
+    ) -> NDArray[np.int64] | None:
+        """As `chunks.served_chunks`; not to be changed. All are told as well where they are known already."""
+
+        def ask() -> NDArray[np.int64] | None:
+            return chunks.served_chunks(tx, knowledge_base_id, documents, however_many=however_many)
+
         if len(documents) > _MOST_DOCUMENTS:
-            return chunks.few_chunks(tx, knowledge_base_id, documents)
+            return ask()
         key = tuple(documents)
-        return self._remembered(
-            tx, knowledge_base_id, key, lambda: chunks.few_chunks(tx, knowledge_base_id, documents), lambda _: True
-        )
+        known = self._remembered(tx, knowledge_base_id, key, ask, _are_few)
+        if known is None and however_many:
+            known = self._remembered(tx, knowledge_base_id, key, ask, _are_few, anew=True)
+        return known
 
     def _remembered(
         self,
@@ -54,12 +65,14 @@ class ScopeCache:
         key: Hashable,
         ask: Callable[[], Value],
         is_kept: Callable[[Value], bool],
+        *,
+        anew: bool = False,
     ) -> Value:
         now = knowledge_bases.change_number(tx, knowledge_base_id)
         key = (knowledge_base_id, tx.continuity, key)
         with self._changing:
             known = self._known.get(key)
-            if known is not None and known[0] == now:
+            if known is not None and known[0] == now and not anew:
                 self._known.move_to_end(key)
                 value: Value = known[1]  # type: ignore[assignment]
                 return value
@@ -75,3 +88,7 @@ class ScopeCache:
 
 def _is_short(scope: Scope) -> bool:
     return len(scope.documents or ()) <= _MOST_DOCUMENTS
+
+
+def _are_few(keys: NDArray[np.int64] | None) -> bool:
+    return keys is None or len(keys) <= _MOST_CHUNKS

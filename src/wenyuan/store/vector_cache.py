@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from wenyuan.store import knowledge_bases, vectors
+from wenyuan.store.chunks import ServedChunks, served_chunks
 from wenyuan.store.code_scan import CodeTable
 from wenyuan.store.database import Reading
 from wenyuan.store.vectors import LiveDocument, PackedCodes
@@ -62,6 +63,14 @@ class _Loaded:
             self.spans.setdefault(document, []).append((start, end))
             start = end
 
+    def rows_of(self, documents: Iterable[str]) -> NDArray[np.bool_]:
+        """Which rows are of some documents."""
+        rows = np.zeros(self.table.count, dtype=np.bool_)
+        for document in documents:
+            for start, end in self.spans.get(document, ()):
+                rows[start:end] = True
+        return rows
+
     def count_again(self, changed: Iterable[str], live: Iterable[LiveDocument]) -> None:
         """Bring the coverage up to date after some documents changed, of which these live now."""
         for document in changed:
@@ -87,15 +96,18 @@ class VectorCache:
         query: NDArray[np.float32],
         documents: tuple[str, ...] | None,
         depth: int,
+        served: ServedChunks = served_chunks,
     ) -> list[tuple[int, Nearness]]:
         """The `depth` chunks nearest to a unit query as a whole, as (chunk key, nearness), best first.
 
-        Scans int8 codes, then rescores the best candidates exactly from the stored vectors.
+        Scans int8 codes, then rescores the best candidates exactly from the stored vectors. `served` tells which
+        chunks the documents have, if they are few or it knows.
         """
         loaded = self._fresh(tx, generation)
         among = None
         if documents is not None:
-            among = [span for document in documents for span in loaded.spans.get(document, ())]
+            keys = served(tx, generation.knowledge_base_id, documents, however_many=False)
+            among = loaded.table.with_keys(keys) if keys is not None else loaded.rows_of(documents)
         code = vectors.quantize(query.reshape(1, -1))
         # Whoever asks once and leaves has nothing of sketches.
         sketch, loaded.is_searched = loaded.is_searched, True

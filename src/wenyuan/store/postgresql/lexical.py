@@ -141,7 +141,7 @@ class PostingsIndex:
         excluded: Sequence[str],
         limit: int,
         frequency: Mapping[str, int] | None = None,  # noqa: ARG002
-        among: Sequence[int] | None = None,
+        among: NDArray[np.int64] | None = None,
     ) -> list[tuple[int, float]]:
         state = self._asked(tx, number, [*tokens, *excluded])
         scores = np.zeros(len(state.keys))
@@ -153,7 +153,7 @@ class PostingsIndex:
         for token in excluded:
             scores[state.postings[token][0]] = 0.0
         if among is not None:
-            scores[~np.isin(state.keys, np.array(among, dtype=np.int64))] = 0.0
+            scores[~np.isin(state.keys, among)] = 0.0
         return _best(scores, state.keys, limit)
 
     def document_frequency(self, tx: Reading, number: int, tokens: Sequence[str]) -> dict[str, int]:
