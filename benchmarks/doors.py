@@ -11,6 +11,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -237,7 +238,6 @@ def _row(kind: str, load: Load, place: tuple[str, str], settings: str, questions
     refused = f"{tally['refused'] / max(asked, 1):.0%}"
     if tally["refused_without_time"]:
         refused += f", {tally['refused_without_time']:,} without it"
-    failures = ", ".join(f"{number} {name}" for name, number in tally["failures"].items())
     return (
         kind,
         load.what,
@@ -247,7 +247,7 @@ def _row(kind: str, load: Load, place: tuple[str, str], settings: str, questions
         "/".join(f"{value:,.0f}" for value in _p50_and_p99(tally["first_event"])) if tally["first_event"] else "",
         refused,
         _p50_and_p99(tally["refusals"])[1] if tally["refusals"] else "",
-        failures or 0,
+        _failures([tally]),
         lag,
         f"{used / tally['seconds']:.0%}",
         f"{tally['cpu_seconds'] / tally['seconds']:.0%}",
@@ -293,5 +293,11 @@ def _memory(
     ends = [max(1, len(samples) * share // 100) for share in _MEMORY_AT]
     at = [statistics.median(megabytes for _, megabytes in samples[9 * end // 10 : end]) for end in ends]
     half, whole = (samples[end - 1][0] for end in ends[-2:])
-    answered, failed = (sum(tally[name] for tally in tallies) for name in ("answered", "failed"))
-    return kind, minutes, *at, 60 * (at[-1] - at[-2]) / (whole - half), answered, failed
+    answered = sum(tally["answered"] for tally in tallies)
+    return kind, minutes, *at, 60 * (at[-1] - at[-2]) / (whole - half), answered, _failures(tallies)
+
+
+def _failures(tallies: Sequence[dict[str, Any]]) -> str | int:
+    """How many of each kind, or 0."""
+    counted: Counter[str] = sum((Counter(tally["failures"]) for tally in tallies), Counter())
+    return ", ".join(f"{number} {name}" for name, number in counted.items()) or 0

@@ -160,8 +160,8 @@ class WatchSettings:
 @dataclass(frozen=True, slots=True)
 class ServerSettings:
     """`threads` requests are worked on at once and `waiting` more may wait; one is given up after `request_seconds`.
-    As they share one interpreter, more threads answer later, not sooner: 0 is two, or four where they wait for others:
-    for PostgreSQL, or for the service of a model that embeds or reranks.
+    As they share one interpreter, more threads answer later, not sooner: 0 is two, three where they
+    wait for PostgreSQL, or four where they wait for the service of a model that embeds or reranks.
 
     So many `connections` are answered. The head of a request has `head_seconds` to come, and whoever takes nothing of
     what is sent for `send_seconds` is left. A body other than a file may have `body_bytes`, and must not stand still

@@ -23,7 +23,7 @@ BODY_IS_WHOLE = "wenyuan.body_is_whole"
 _MOST_REMEMBERED = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WRITERS, _READERS, _MOST_UPLOADS, _BOTS = 2, 2, 16, 8
-_THREADS_THAT_COMPUTE, _THREADS_THAT_WAIT = 2, 4
+_THREADS_THAT_COMPUTE, _THREADS_THAT_ASK_A_DATABASE, _THREADS_THAT_WAIT = 2, 3, 4
 _WAITED_FOR = frozenset(("embedding", "rerank"))
 """Types of models that a search waits for."""
 _PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
@@ -126,7 +126,9 @@ def _suitable_threads(library: Library) -> int:
         model.protocol != "built-in" and not _WAITED_FOR.isdisjoint(model.types)
         for model in library.settings.models.values()
     )
-    return _THREADS_THAT_WAIT if library.is_for_many_machines or asks_services else _THREADS_THAT_COMPUTE
+    if asks_services:
+        return _THREADS_THAT_WAIT
+    return _THREADS_THAT_ASK_A_DATABASE if library.is_for_many_machines else _THREADS_THAT_COMPUTE
 
 
 class Turnstile:

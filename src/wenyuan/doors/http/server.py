@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import fcntl
+import gc
 import logging
 import os
 import socket
@@ -36,6 +37,8 @@ _BACKLOG, _ACCEPTED_AT_ONCE = 2048, 64
 # Threads that compute give way to the event loop after so long; the interpreter's own 5 ms, for each of them, would be
 # time in which nobody is answered.
 _SWITCH_SECONDS = 0.0005
+# A collection of garbage holds up all threads.
+_OBJECTS_BETWEEN_COLLECTIONS = 5_000
 _LARGEST_HEADERS = 64 << 10
 # Whoever is told to come back after some seconds finds the connection still open; else it may end just as it is used.
 _KEEP_ALIVE_SECONDS = 15
@@ -73,6 +76,7 @@ def serve(
         url = _url(host, listening.getsockname()[1])
         stack.enter_context(_alone(library.path, url))
         stack.enter_context(_giving_way())
+        stack.enter_context(_collecting_seldom())
         settings = library.settings.server
         options = options_for(host, settings.allowed_hosts, settings.path)
         first_key = _first_key(library) if not is_loopback(host) else ""
@@ -116,6 +120,7 @@ class _Server(uvicorn.Server):
         for one in sockets or ():
             # What asyncio accepts in one turn is all that it lets wait; that is the kernel's to say.
             one.listen(_BACKLOG)
+        _settle()
         self._watching_lag = asyncio.create_task(watch_lag(self._house.metrics.note_lag))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -162,6 +167,23 @@ def _giving_way() -> Iterator[None]:
         yield
     finally:
         sys.setswitchinterval(before)
+
+
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+        gc.unfreeze()
+
+
+def _settle() -> None:
+    """What a server is made of is never garbage: a collection that went through it would keep everybody waiting."""
+    gc.collect()
+    gc.freeze()
 
 
 def _url(host: str, port: int) -> str:
