@@ -423,6 +423,17 @@ def test_a_question_may_begin_with_a_hyphen(house: House) -> None:
 # --- Interrupting --------------------------------------------------------------------------------
 
 
+def test_what_may_answer_is_shown_where_nothing_clearly_does(house: House) -> None:
+    shown = house.run("ask", "Who designed the gateway, and for whom?").stdout
+    assert shown.startswith(
+        "Nothing in the documents clearly answers this. The closest passages: 0.9.1.md › Release 0.9.1"
+    )
+    assert "Fixed: the gateway no longer stores a reading twice" in shown
+    shown = house.run("ask", "What became of PPR-9807?").stdout
+    assert shown.startswith("PPR-9807 stands nowhere in the documents.")
+    assert "0.9.1.md" not in shown
+
+
 @pytest.fixture
 def many(tmp_path: Path) -> Path:
     folder = tmp_path / "many"

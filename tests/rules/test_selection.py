@@ -69,7 +69,7 @@ def test_of_what_was_valid_then_the_newest_comes_first_and_what_came_later_last(
 
 def test_what_was_asked_for_exactly_and_stands_nowhere_is_named() -> None:
     plan = read_question("2026年4月14日的 PPR-9087 会议", TODAY)
-    assert missing(plan, held=False) == ("2026年4月14日", "ppr9087")
+    assert missing(plan, held=False) == ("2026年4月14日", "PPR-9087")
     assert missing(plan, held=True) == ()
     assert missing(read_question("会议纪要", TODAY), held=False) == ()
 

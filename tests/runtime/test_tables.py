@@ -298,6 +298,32 @@ def test_rows_in_passages_that_are_switched_off_are_not_counted(library: Library
     assert f"{hidden} rows switched off not counted" in text
 
 
+def test_the_few_rows_that_are_counted_are_told(library: Library, tmp_path: Path) -> None:
+    rows = [["PPR-9087", "screen", "200", ""], ["PPR-9078", "screen", "139", "old"], ["PPR-2110", "seal", "61", ""]]
+    library.add(write_csv(tmp_path / "stock.csv", rows, ["part", "name", "left", "note"]))
+    library.drain()
+    assert (
+        "- part: PPR-9087; name: screen; left: 200"
+        in said(library, "how many rows where part is PPR-9087").splitlines()
+    )
+    assert said(library, "how many rows where name is screen").count("\n- part: PPR-90") == 2
+    assert "- part" not in said(library, "how many rows")
+    many = [[f"PPR-{at}", "lamp", str(at), "long " * 200] for at in range(4)]
+    library.add(
+        write_csv(tmp_path / "stock.csv", [*many, [*rows[0][:3], "much " * 200]], ["part", "name", "left", "note"])
+    )
+    library.drain()
+    assert "- part" not in said(library, "how many rows where name is lamp")
+    row = said(library, "how many rows where part is PPR-9087").splitlines()[1]
+    assert (row[:16], row[-1], len(row) < 410) == ("- part: PPR-9087", "…", True)
+
+
+def test_what_stands_nowhere_is_not_asked_of_tables(library: Library, tmp_path: Path) -> None:
+    library.add(write_csv(tmp_path / "stock.csv", [["PPR-9087", "200"]], ["part", "left"]))
+    library.drain()
+    assert asked(library, "How many PPR-9807 are left?") is None
+
+
 def test_tables_of_the_same_name(library: Library, tmp_path: Path) -> None:
     for at, folder in enumerate(("north", "south"), start=1):
         (tmp_path / folder).mkdir()

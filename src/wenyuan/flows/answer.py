@@ -30,6 +30,7 @@ from wenyuan.types import Anchor, Answer, Citation, Exactness, Hit, Plan, Search
 _PASSAGES = 5
 _SENTENCES = 24
 _CITED = 3
+_PLACES_TOLD = 3
 _OPENINGS = 2
 _OPENING_COLUMNS = 700
 _LIKELY_ABOVE_FLOOR = 0.15
@@ -59,11 +60,18 @@ def extract(tools: Retrieving, found: SearchResult) -> Answer:
     chosen = _chosen(found.plan.asked, evidence, hits) if evidence.sentences else []
     found = _refined(found, hits, chosen)
     if found.grounding.verdict == "unlikely" or not chosen:
-        reason = explain_unanswered(found.plan, found.plan.language)
+        closest = list(dict.fromkeys(_place(hit) for hit in hits))[:_PLACES_TOLD]
+        reason = explain_unanswered(found.grounding.missing, closest, found.plan.language)
         return Answer(found.question, reason, (), "unlikely", "fallback", found)
     citations = tuple(_citation(number, hits[one.passage], one) for number, one in enumerate(chosen, start=1))
     text = "\n".join(f"{citation.quote} [{citation.number}]" for citation in citations)
     return Answer(found.question, text, citations, "likely", "extractive", found)
+
+
+def _place(hit: Hit) -> str:
+    """The document of a passage and the heading it stands under, as people are told."""
+    path = hit.passage.chunk.heading_path
+    return " › ".join((hit.passage.document_name, *path[-1:]))
 
 
 def _refined(found: SearchResult, hits: Sequence[Hit], chosen: Sequence[Sentence]) -> SearchResult:

@@ -66,7 +66,8 @@ def answer_from_tables(tools: Retrieving, scope: Scope, found: SearchResult) -> 
         stored = tables_in_scope(tx, scope)
         if stored:
             answered = _answered(tx, question, tools.today(), stored, found, language)
-            if answered is not None:
+            # That what is asked for stands nowhere says more than that a table has no such word.
+            if answered is not None and (answered.is_exact or not found.grounding.missing):
                 return answered
         counted = count_parts(tx, question, found, language)
     return TableAnswer(counted, (), is_exact=True) if counted is not None else None

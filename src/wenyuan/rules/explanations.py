@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-
-from wenyuan.rules.ranking.selection import precise_dates
-from wenyuan.types import Plan
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,13 +98,16 @@ def explain_no_writer(language: str) -> str:
     return "No language model can be used just now, so answers come from the documents alone. Ask about those."
 
 
-def explain_unanswered(plan: Plan, language: str) -> str:
-    """The sentence for passages that were found but do not seem to answer the question."""
-    asked = [*dict.fromkeys(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes]
+def explain_unanswered(missing: Sequence[str], closest: Sequence[str], language: str) -> str:
+    """The sentence for passages that were found but do not seem to answer the question.
+
+    `missing` is what the question names and no document holds, `closest` the places of the nearest passages; where
+    something is missing they are not told, since what is written there is about something else.
+    """
     if language == "zh":
-        if asked:
-            return f"文档中没有找到 {'、'.join(asked)}，因此不作回答。搜索可以查看最接近的段落。"
-        return "文档中没有明确回答这个问题的内容。搜索可以查看最接近的段落。"
-    if asked:
-        return f"{', '.join(asked)} stands nowhere in the documents. A search shows the closest passages."
-    return "Nothing in the documents clearly answers this. A search shows the closest passages."
+        if missing:
+            return f"文档中没有找到 {'、'.join(missing)}，因此不作回答。搜索可以查看最接近的段落。"
+        return f"文档中没有明确回答这个问题的内容。最接近的段落：{'；'.join(closest)}。"
+    if missing:
+        return f"{', '.join(missing)} stands nowhere in the documents. A search shows the closest passages."
+    return f"Nothing in the documents clearly answers this. The closest passages: {'; '.join(closest)}."

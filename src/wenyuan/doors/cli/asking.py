@@ -14,6 +14,7 @@ from wenyuan.doors.cli.sessions import SessionOption, show_unread
 from wenyuan.types import Answer, ArmName, Citation, Hit, SearchResult, SentenceSupport
 
 _EXCERPT_BEFORE, _EXCERPT_LENGTH = 60, 320
+_CLOSEST_SHOWN = 3
 
 Arm = Literal["structured", "keyword", "vector"]
 
@@ -166,6 +167,9 @@ def _show_answer(session: Session, answer: Answer) -> None:
     out.line((answer.text, "" if answer.citations else "bold yellow"))
     out.line("")
     show_citations(session, answer.citations)
+    if answer.finish_reason == "fallback" and not answer.search.grounding.missing:
+        for rank, hit in enumerate(answer.search.hits[:_CLOSEST_SHOWN], start=1):
+            _show_hit(session, rank, hit, full=False)
     show_faults(session, answer.text, answer.support, answer.invented)
     show_grounds(session, answer.grounded, answer.model)
     show_degraded(session, answer.search.degraded)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from wenyuan.language.identifiers import located_identifiers
 from wenyuan.types import DateSpan, Exactness, Plan
 
 EXACTNESS: Sequence[Exactness] = ("about", "mentions", "none")
@@ -55,7 +56,9 @@ def missing(plan: Plan, held: bool) -> tuple[str, ...]:
     """What was asked for exactly, in the question's words, where no candidate holds it."""
     if held:
         return ()
-    return tuple(dict.fromkeys((*(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes)))
+    asked = (*(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes)
+    written = {identifier.value: plan.asked[start:end] for identifier, start, end in located_identifiers(plan.asked)}
+    return tuple(dict.fromkeys(written.get(one, one) for one in asked))
 
 
 def tier_of(strengths: Sequence[int], *, complete: bool) -> int:

@@ -13,6 +13,7 @@ from wenyuan.types import CellValue, TableCondition, TableFinding, TableQuery, T
 Language = Literal["zh", "en"]
 
 _MOST_NAMED = 12
+_MOST_TOLD, _LONGEST_ROW = 3, 400
 _LONG_FRACTION = re.compile(r"[1-9]\d*\.\d{5,}")
 _FIGURES: dict[Language, dict[str, str]] = {
     "en": {"sum": "sum", "average": "average", "min": "smallest value", "max": "largest value"},
@@ -55,7 +56,25 @@ def statement(label: str, schema: TableRows, query: TableQuery, finding: TableFi
         if query.group_by
         else [_single(label, schema, query, finding, language)]
     )
-    return "\n".join([*lines, *_remarks(schema, query, finding, language)])
+    return "\n".join(
+        [*lines, *_rows_counted(schema, query, finding, language), *_remarks(schema, query, finding, language)]
+    )
+
+
+def _rows_counted(schema: TableRows, query: TableQuery, finding: TableFinding, language: Language) -> list[str]:
+    """What stands in the rows that were counted, where they are so few: how many are left may stand in one of them."""
+    counts_some = [one.function for one in query.figures] == ["count"] and query.where and not query.group_by
+    if not counts_some or not 0 < finding.matched <= _MOST_TOLD or len(finding.cited) < finding.matched:
+        return []
+    colon, comma = ("：", "；") if language == "zh" else (": ", "; ")
+    told = []
+    for row in finding.cited[: finding.matched]:
+        cells = zip(schema.columns, row.cells, strict=False)
+        said = comma.join(
+            f"{column}{colon}{shown(cell)}" if column else shown(cell) for column, cell in cells if cell is not None
+        )
+        told.append(f"- {said[:_LONGEST_ROW]}…" if len(said) > _LONGEST_ROW else f"- {said}")
+    return told
 
 
 def refusal(error: FigureRefused, language: Language) -> str:
