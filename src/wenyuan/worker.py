@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import platform
 import random
 import threading
 import time
@@ -62,6 +63,12 @@ _NOBODYS_FAULT = (
     LibraryReadOnly,
 )
 """What keeps a worker from its jobs without any of them being to blame."""
+
+
+def names_directory(library: Path, *, for_many_machines: bool) -> Path:
+    """Where workers lock their names: beside each other only on one machine, as locks may not reach others."""
+    names = library / "workers"
+    return names / platform.node() if for_many_machines else names
 
 
 class WorkerName:

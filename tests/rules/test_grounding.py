@@ -87,6 +87,20 @@ def test_a_question_that_names_what_its_passage_does_not_is_less_likely_answered
     assert judged.value > missing.value > denied.value > refined(judged, is_missing=True, is_denied=True).value
 
 
-def test_what_was_unlikely_does_not_become_likely() -> None:
-    judged = estimate([], (), "none")
-    assert refined(judged, is_missing=True, is_denied=True) == judged
+@given(st.lists(st.tuples(share, st.floats(-1.0, 1.0)), max_size=15), st.booleans(), st.booleans())
+def test_what_was_unlikely_does_not_become_likely(
+    candidates: list[tuple[float, float]], is_missing: bool, is_denied: bool
+) -> None:
+    judged = estimate([evidence(words, near, key) for key, (words, near) in enumerate(candidates)], (), "none")
+    refined_ = refined(judged, is_missing=is_missing, is_denied=is_denied)
+    assert (refined_.verdict == "likely") == (refined_.value >= judged.likely_from)
+    assert refined_.verdict == "unlikely" or judged.verdict == "likely"
+
+
+def test_of_a_passage_in_another_language_no_more_is_asked_once_its_sentences_are_known() -> None:
+    others = [evidence(0.1, 0.27, key) for key in range(2, 12)]
+    for is_across, verdict in ((True, "likely"), (False, "unlikely")):
+        judged = estimate([evidence(0.02, 0.66, is_across=is_across), *others], (), "none")
+        missing = refined(judged, is_missing=True, is_denied=False)
+        assert 0.6 < missing.value < LIKELY
+        assert missing.verdict == verdict

@@ -91,6 +91,32 @@ def test_a_service_that_limits_how_much_is_asked_gets_everything_in_the_end(
         assert library.check(deep=True) == []
 
 
+def test_a_sentence_that_is_refused_costs_no_more_than_itself(tmp_path: Path, server: EmbeddingServer) -> None:
+    def refuse(texts: list[str]) -> tuple[int, dict[str, str], bytes] | None:
+        return (400, {}, b'{"error": {"message": "not this"}}') if _ANSWER in texts else None
+
+    server.before_answer = refuse
+    with _library(tmp_path / "library", server, "sentences = true") as library:
+        library.add_text(_GUIDE, "guide.txt")
+        library.add_text(" ".join(_TOPICS), "rules.txt")
+        assert library.jobs.list(only_live=True) == []
+        assert [view.semantic.state for view in library.documents.list()] == ["ready", "ready"]
+        server.before_answer = lambda _: None
+        assert library.search(_TOPICS[0]).hits[0].similarity == pytest.approx(1.0, abs=0.2)
+        assert library.rebuilds.begin("default") is None, "nothing lacks sentences that could have them"
+
+
+def test_a_key_that_is_refused_is_not_the_fault_of_sentences(tmp_path: Path, server: EmbeddingServer) -> None:
+    def refuse(texts: list[str]) -> tuple[int, dict[str, str], bytes] | None:
+        return (401, {}, b"{}") if _TOPICS[0] in texts else None
+
+    server.before_answer = refuse
+    with _library(tmp_path / "library", server, "sentences = true") as library:
+        library.add_text(_GUIDE, "guide.txt")
+        assert [view.semantic.state for view in library.documents.list()] == ["failed"]
+        assert library.search(_TOPICS[0]).hits[0].passage.document_name == "guide.txt"
+
+
 def test_an_answer_takes_the_vectors_that_its_sentences_have(tmp_path: Path, server: EmbeddingServer) -> None:
     with _library(tmp_path / "library", server, "sentences = true") as library:
         library.add_text(_GUIDE, "guide.txt")

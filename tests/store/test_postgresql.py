@@ -31,6 +31,7 @@ from wenyuan.store import migrate, queue
 from wenyuan.store.database import Reading
 from wenyuan.store.postgresql import connections, opening
 from wenyuan.store.postgresql.database import PostgresDatabase
+from wenyuan.store.postgresql.lexical import PostingsIndex
 from wenyuan.store.postgresql.opening import migrate_url, open_postgres
 from wenyuan.store.sqlite import SqliteDatabase
 from wenyuan.store.vector_cache import VectorCache
@@ -215,6 +216,45 @@ def test_a_fence_that_was_given_twice_is_its_workers_alone(database: PostgresDat
         tx.run("UPDATE jobs SET worker = 'other'")
     with pytest.raises(LeaseLost), database.write() as tx:
         queue.hold(tx, lease, 60_000)
+    with pytest.raises(LeaseLost), database.write() as tx:
+        queue.finish(tx, lease)
+    with database.write() as tx:
+        queue.release(tx, lease)
+        assert tx.first("SELECT state, worker FROM jobs") == ("running", "other")
+
+
+def test_words_in_memory_are_read_anew_after_a_loss(address: str, database: PostgresDatabase) -> None:
+    """Segments that were undone may have given their numbers to others."""
+    with database.write() as tx:
+        tx.lexical.create(tx, 1)
+        tx.lexical.add(tx, 1, [(7, Posting("", "", "heron", ""))])
+
+    def found() -> list[int]:
+        with database.read() as tx:
+            return [key for key, _ in tx.lexical.search(tx, 1, ["heron"], [], 5)]
+
+    assert found() == [7]
+    with database.write() as tx:
+        # What a crash and the next change do to the numbers.
+        tx.run("UPDATE lexical_segments SET keys = :keys", {"keys": np.array([9], np.int64).tobytes()})
+    assert found() == [7]
+    _cut(address)
+    assert found() == [9]
+
+
+def test_words_of_an_index_that_others_dropped_are_let_go_of(address: str, database: PostgresDatabase) -> None:
+    with database.write() as tx:
+        for number in (1, 2):
+            tx.lexical.create(tx, number)
+            tx.lexical.add(tx, number, [(number, Posting("", "", "heron", ""))])
+    with database.read() as tx:
+        tx.lexical.search(tx, 1, ["heron"], [], 5)
+    with PostgresDatabase(address, 60.0).write() as tx:
+        tx.lexical.drop(tx, 1)
+    with database.read() as tx:
+        tx.lexical.search(tx, 2, ["heron"], [], 5)
+        assert isinstance(tx.lexical, PostingsIndex)
+        assert list(tx.lexical._states) == [2]
 
 
 def test_codes_in_memory_are_read_anew_after_a_loss(address: str, tmp_path: Path) -> None:

@@ -441,7 +441,7 @@ def test_live_jobs_are_listed_as_they_will_be_done_and_ended_ones_after_them(lib
 
 
 def _claimed_in(tx: Writing, job_id: str) -> Lease:
-    tx.run("UPDATE jobs SET state = 'running', fence = 1 WHERE id = :id", {"id": job_id})
+    tx.run("UPDATE jobs SET state = 'running', fence = 1, worker = 'one' WHERE id = :id", {"id": job_id})
     return Lease(queue.find(tx, LOCAL_PRINCIPAL, job_id), "one", 1)
 
 

@@ -21,6 +21,7 @@ from tests.store.library_builder import (
     unit_rows,
 )
 from wenyuan.errors import LibraryDamaged
+from wenyuan.flows.embed import Made
 from wenyuan.store import documents, indexes, purging, sentence_codes, vectors
 from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import KnowledgeBase
@@ -382,3 +383,28 @@ def test_a_vector_leaves_with_the_last_chunk_that_needs_it(library: LibraryBuild
     assert purge(first) == 1
     assert len(_search(library, VectorCache(), base, unit_rows(_RANDOM, 1)[0])) == 1
     assert purge(second) == 0
+
+
+def test_codes_of_a_deleted_knowledge_base_are_let_go_of(library: LibraryBuilder) -> None:
+    cache, query = VectorCache(), unit_rows(_RANDOM, 1)[0]
+    for name in ("one", "two"):
+        base = library.knowledge_base(name, embedding_model="m")
+        _embedded(library, base, 20)
+        _search(library, cache, base, query)
+    held = cache.memory_bytes()
+    with library.database.write() as tx:
+        tx.run("UPDATE knowledge_bases SET deleted_at = 1 WHERE name IN ('one', 'two')")
+    base = library.knowledge_base("three", embedding_model="m")
+    _embedded(library, base, 20)
+    assert len(_search(library, cache, base, query)) == 20
+    assert cache.memory_bytes() == held // 2
+
+
+def test_a_vector_of_what_was_purged_meanwhile_is_not_kept(library: LibraryBuilder) -> None:
+    base = library.knowledge_base(embedding_model="m")
+    added, model = _embedded(library, base, 1), library.model_key()
+    with library.database.write() as tx:
+        tx.run("DELETE FROM vectors")
+        (used,) = tx.all("SELECT input_hash FROM chunks WHERE key = :key", {"key": added.chunk_keys[0]})
+        Made([b"gone", used[0]], unit_rows(_RANDOM, 2)).save(tx, model)
+        assert [row[0] for row in tx.all("SELECT input_hash FROM vectors")] == [used[0]]

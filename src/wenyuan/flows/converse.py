@@ -46,9 +46,9 @@ def converse(tools: Conversing, asked: Asking, scope: Scope) -> Generator[Step, 
     """Tell how a question is routed, put, looked up and answered, in this order; the last step is the message.
 
     Closed early, it ends what is under way, and what was said is kept. Raises at once `EmptyQuestion`,
-    `KnowledgeBaseNotFound`, `SessionNotFound`, `TurnNotFound`, and for a model that was asked for by name
-    `ConfigurationError`; what fails after the first word is raised by the step at which it does, with what was kept
-    of it as `saved` in its details.
+    `KnowledgeBaseNotFound`, and for a model that was asked for by name `ConfigurationError`; at the first step
+    `SessionNotFound` and `TurnNotFound`; what fails after the first word is raised by the step at which it does, with
+    what was kept of it as `saved` in its details.
     """
     return _told(_begun(tools, asked, scope))
 

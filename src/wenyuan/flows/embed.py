@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 
-from wenyuan.errors import ConfigurationError, IndexIncompatible, JobCancelled, LeaseLost
+from wenyuan.errors import ConfigurationError, IndexIncompatible, JobCancelled, LeaseLost, ProviderRefused
 from wenyuan.flows.publish import is_waiting, publish_waiting
 from wenyuan.flows.work import Failure, Work
 from wenyuan.ports import Embedder, Vectors
@@ -19,6 +19,8 @@ from wenyuan.store.rows import to_json
 from wenyuan.types import Document, IndexGeneration, JsonObject, ModelIdentity, Revision
 
 _WINDOW_CHUNKS = 256
+_TEXT_REFUSED = frozenset((400, 413, 422))
+"""What a service answers where it is the text that it does not take, and not whoever asks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +75,9 @@ class Made:
         """How many texts got their vector."""
         return 0 if self.vectors is None else len(self.hashes)
 
-    def save(self, tx: Writing, model_key: int, used: Sequence[bool] | None = None) -> None:
+    def save(self, tx: Writing, model_key: int) -> None:
         """Store it, of texts that nobody uses any more nothing."""
-        kept = [True] * len(self.hashes) if used is None else list(used)
+        kept = vectors.used(tx, self.hashes)
         hashes = list(itertools.compress(self.hashes, kept))
         if self.vectors is not None:
             vectors.save(tx, model_key, hashes, self.vectors[kept])
@@ -151,21 +153,37 @@ def made_vectors(database: Database, to: Destination, revision_ids: Sequence[str
 def _made_sentences(to: Destination, inputs: Sequence[_Input]) -> Iterator[Made]:
     """The sentences of each passage in one call, so that every call brings something that is kept.
 
-    Of a passage whose sentences are too long for a call, and of one that is but one sentence, there are none.
+    Of a passage that is but one sentence there are none, nor where they are too long for a call, or refused.
     """
     embedder = to.embedder
     sized = [(one, sum(map(len, one.sentences))) for one in inputs]
     most = embedder.max_batch_characters
-    without = [one.input_hash for one, characters in sized if not 0 < characters <= most]
+    without = [one for one, characters in sized if not 0 < characters <= most]
     if without:
-        yield Made(without, sentences=[b""] * len(without))
+        yield _without(*without)
     fitting = [(one, characters) for one, characters in sized if 0 < characters <= most]
     for batch in batches(fitting, embedder.max_batch_texts, most, lambda one: len(one.sentences)):
-        said = [sentence for one in batch for sentence in one.sentences]
-        rows = embedder.embed(said, "passage", to.call_seconds)
-        ends = itertools.accumulate((len(one.sentences) for one in batch), initial=0)
-        codes = [sentence_codes.encode(rows[start:end]) for start, end in itertools.pairwise(ends)]
-        yield Made([one.input_hash for one in batch], sentences=codes)
+        made = _with_codes(to, batch)
+        # What the model does not take is found by its passage, which it took.
+        yield from [made] if made is not None else ((_with_codes(to, [one]) or _without(one)) for one in batch)
+
+
+def _with_codes(to: Destination, batch: Sequence[_Input]) -> Made | None:
+    """None where the model does not take one of the texts."""
+    said = [sentence for one in batch for sentence in one.sentences]
+    try:
+        rows = to.embedder.embed(said, "passage", to.call_seconds)
+    except ProviderRefused as error:
+        if error.details["status"] not in _TEXT_REFUSED:
+            raise
+        return None
+    ends = itertools.accumulate((len(one.sentences) for one in batch), initial=0)
+    codes = [sentence_codes.encode(rows[start:end]) for start, end in itertools.pairwise(ends)]
+    return Made([one.input_hash for one in batch], sentences=codes)
+
+
+def _without(*inputs: _Input) -> Made:
+    return Made([one.input_hash for one in inputs], sentences=[b""] * len(inputs))
 
 
 def _windows(database: Database, to: Destination, revision_ids: Sequence[str]) -> Iterator[list[_Input]]:

@@ -49,8 +49,9 @@ def begin(tx: Writing, new_id: NewId, base: KnowledgeBase, wanted: Wanted) -> Re
         raise RebuildRunning(name=base.name)
     vector = indexes.active(tx, base.id, "vector")
     rereads = wanted.rereads or base.chunking != wanted.chunking
-    lacks_sentences = wanted.sentences and vectors.lack_sentences(tx, base.id, vector)
-    if not rereads and not lacks_sentences and not _makes_other_vectors(base, vector, wanted):
+    is_other = rereads or _makes_other_vectors(base, vector, wanted)
+    # Whether sentences lack is asked last: all passages may be looked at for it.
+    if not is_other and not (wanted.sentences and vectors.lack_sentences(tx, base.id, vector)):
         return None
     if running is not None:
         give_up(tx, new_id, running)

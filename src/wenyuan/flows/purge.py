@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from wenyuan.flows.receive import PRIORITY_PURGE
+from wenyuan.flows.priorities import PRIORITY_PURGE
 from wenyuan.flows.work import Work
 from wenyuan.store import erasures, members, purging, queue
 from wenyuan.store.blobs import BlobDirectory

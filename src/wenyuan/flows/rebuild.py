@@ -200,7 +200,7 @@ def _embed(run: _Run, to: Destination, group: _Group) -> None:
         counted += made.embedded
         with database.write(durable=False) as tx:
             work.hold(tx)
-            made.save(tx, to.model_key, vectors.used(tx, made.hashes))
+            made.save(tx, to.model_key)
             if len(group) == 1 and rebuilds.is_wanted(tx, run.rebuild, group[0][1], group[0][0]):
                 revision, _, passages = group[0]
                 indexes.record_progress(tx, to.generation.id, revision, "pending", min(counted, passages), passages)

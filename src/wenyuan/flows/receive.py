@@ -12,11 +12,7 @@ from wenyuan.errors import DocumentError, InvalidValue, KnowledgeBaseArchived, K
 from wenyuan.flows.file_paths import readable
 from wenyuan.flows.given import TextToAdd, checked_given, checked_name
 from wenyuan.flows.policy import is_by_policy, refusal, verdict
-from wenyuan.flows.priorities import PRIORITY_EMBED as PRIORITY_EMBED
-from wenyuan.flows.priorities import PRIORITY_INGEST as PRIORITY_INGEST
-from wenyuan.flows.priorities import PRIORITY_INGEST_NOW, embedding_weight
-from wenyuan.flows.priorities import PRIORITY_PURGE as PRIORITY_PURGE
-from wenyuan.flows.priorities import PRIORITY_REREAD as PRIORITY_REREAD
+from wenyuan.flows.priorities import PRIORITY_EMBED, PRIORITY_INGEST, PRIORITY_INGEST_NOW, embedding_weight
 from wenyuan.flows.rename import rename
 from wenyuan.parsers.detection import type_by_name
 from wenyuan.parsers.registry import is_read
@@ -247,12 +243,13 @@ def _store_group(tools: Receiving, knowledge_base: KnowledgeBase, staged: Sequen
     """Store what is staged, in one transaction; what is there already costs no sync."""
     with tools.database.read() as tx:
         room = Room.of(tx, knowledge_base)
-        # Bytes that the library has lost come back with the file.
-        news = [
-            one
-            for one in staged
-            if _decide(tx, knowledge_base, one, room).takes_bytes or tools.blobs.size(one.blob.sha256) is None
-        ]
+        are_taken = [_decide(tx, knowledge_base, one, room).takes_bytes for one in staged]
+    # Bytes that the library has lost come back with the file.
+    news = [
+        one
+        for one, is_taken in zip(staged, are_taken, strict=True)
+        if is_taken or tools.blobs.size(one.blob.sha256) is None
+    ]
     tools.blobs.sync([one.blob for one in news])
     with tools.database.write() as tx:
         current = _current(tx, knowledge_base)

@@ -25,7 +25,7 @@ from wenyuan.flows.mend_files import (
     switch_passage,
     take_note_back,
 )
-from wenyuan.flows.receive import PRIORITY_EMBED, PRIORITY_INGEST, PRIORITY_PURGE
+from wenyuan.flows.priorities import PRIORITY_EMBED, PRIORITY_INGEST, PRIORITY_PURGE
 from wenyuan.flows.remove import hide_document
 from wenyuan.flows.reread import rules_of
 from wenyuan.language.keys import document_keys

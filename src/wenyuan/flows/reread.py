@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from wenyuan.flows.receive import PRIORITY_REREAD
+from wenyuan.flows.priorities import PRIORITY_REREAD
 from wenyuan.flows.work import Work
 from wenyuan.language import RULE_SET_VERSION
 from wenyuan.language.keys import document_keys

@@ -22,7 +22,7 @@ from wenyuan.runtime.models import Models
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import KnowledgeBase
-from wenyuan.worker import WorkerName, worker_name
+from wenyuan.worker import WorkerName, names_directory, worker_name
 
 _SERIAL = count(1_000_000)
 
@@ -60,7 +60,8 @@ class Transfers:
         if name is not None:
             checked_name(name)
         # A locked name, by which workers know that whoever imports is alive.
-        worker = WorkerName(self._folder / "workers", worker_name(next(_SERIAL)))
+        names = names_directory(self._folder, for_many_machines=self._database.is_for_many_machines)
+        worker = WorkerName(names, worker_name(next(_SERIAL)))
         try:
             tools = Importing(
                 self._database,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import platform
 import random
 import threading
 import time
@@ -45,7 +44,7 @@ from wenyuan.store import journal, migrate
 from wenyuan.store.blobs import BlobDirectory
 from wenyuan.store.database import LibraryDatabase
 from wenyuan.types import Job, JobKind
-from wenyuan.worker import Perform, Worker, WorkerLimits, WorkerName, worker_name
+from wenyuan.worker import Perform, Worker, WorkerLimits, WorkerName, names_directory, worker_name
 
 Result = TypeVar("Result")
 
@@ -166,19 +165,15 @@ class Workers:
     def _superseded_ms(self) -> int:
         return self.settings.retention.superseded_days * _DAY_MS
 
-    @property
-    def _names(self) -> Path:
-        """Where workers lock their names: beside each other only on one machine, as locks may not reach others."""
-        names = self.path / "workers"
-        return names / platform.node() if self.database.is_for_many_machines else names
-
     # --- One worker ------------------------------------------------------------------------------
 
     @contextmanager
     def _worker(self) -> Iterator[Worker]:
         """A worker with its own reader and name, for as long as the context lasts."""
         settings = self.settings.worker
-        name = WorkerName(self._names, worker_name(next(_SERIAL)))
+        name = WorkerName(
+            names_directory(self.path, for_many_machines=self.database.is_for_many_machines), worker_name(next(_SERIAL))
+        )
         limits = WorkerLimits(
             settings.lease_seconds, settings.stall_seconds, settings.poll_seconds, settings.max_attempts
         )

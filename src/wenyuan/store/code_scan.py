@@ -80,7 +80,8 @@ class _Space:
         try:
             if not len(self.sketches):
                 self.sketches = np.empty((len(self.codes), 2 * -(-self.codes.shape[1] // 8)), dtype=np.uint8)
-            end = min(count, self.sketched + _SKETCHED_AT_ONCE)
+            # Another, that knew of more rows, may have been here.
+            end = max(self.sketched, min(count, self.sketched + _SKETCHED_AT_ONCE))
             rows = slice(self.sketched, end)
             self.sketches[rows] = sketches(self.codes[rows], self.inverse_norms[rows])
             self.sketched = end

@@ -75,7 +75,7 @@ def begin(tx: Writing, knowledge_base: KnowledgeBase, job_id: str, priority: int
     if row is None:
         raise LookupError(f"the job {job_id} was not stored")
     job = job_from(row)
-    return Lease(job, worker, job.fence)
+    return Lease(job, worker, job.fence, tx.continuity)
 
 
 def has_source(tx: Reading, owner: str, knowledge_base_id: str, source: str) -> bool:

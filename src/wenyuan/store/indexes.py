@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from wenyuan.store import knowledge_bases
@@ -21,6 +22,16 @@ class RevisionIndex:
     done: int
     total: int
     problem: Problem | None
+
+
+def of_living(tx: Reading, ids: Sequence[str]) -> set[str]:
+    """Those of some indexes that belong to knowledge bases which are not deleted."""
+    rows = tx.all(
+        "SELECT g.id FROM json_each(:ids) AS j CROSS JOIN index_generations AS g CROSS JOIN knowledge_bases AS k "
+        "WHERE g.id = j.value AND k.id = g.knowledge_base_id AND k.deleted_at IS NULL",
+        {"ids": json.dumps(list(ids))},
+    )
+    return {str(row[0]) for row in rows}
 
 
 def active(tx: Reading, knowledge_base_id: str, kind: IndexKind) -> IndexGeneration | None:

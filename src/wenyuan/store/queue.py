@@ -151,8 +151,15 @@ def release(tx: Writing, lease: Lease) -> None:
     """Hand a job back unfinished, without counting the attempt: the worker is stopping."""
     tx.run(
         "UPDATE jobs SET state = 'queued', worker = '', lease_until = 0, attempts = attempts - 1, "
-        "change_number = :change, changed_at = :now WHERE id = :id AND fence = :fence AND state = 'running'",
-        {"id": lease.job.id, "fence": lease.fence, "change": next_change(tx), "now": tx.now},
+        "change_number = :change, changed_at = :now WHERE id = :id AND fence = :fence AND worker = :worker "
+        "AND state = 'running'",
+        {
+            "id": lease.job.id,
+            "fence": lease.fence,
+            "worker": lease.worker,
+            "change": next_change(tx),
+            "now": tx.now,
+        },
     )
 
 
@@ -160,10 +167,11 @@ def _end(tx: Writing, lease: Lease, state: str, problem: Problem | None) -> None
     changed = tx.run(
         "UPDATE jobs SET state = :state, problem = :problem, worker = '', lease_until = 0, finished_at = :now, "
         "stage = CASE WHEN :state = 'done' THEN 'done' ELSE stage END, change_number = :change, changed_at = :now "
-        "WHERE id = :id AND fence = :fence AND state = 'running'",
+        "WHERE id = :id AND fence = :fence AND worker = :worker AND state = 'running'",
         {
             "id": lease.job.id,
             "fence": lease.fence,
+            "worker": lease.worker,
             "state": state,
             "problem": to_json(problem) if problem is not None else None,
             "change": next_change(tx),

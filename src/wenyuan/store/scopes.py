@@ -24,7 +24,7 @@ Value = TypeVar("Value")
 _MOST_REMEMBERED = 32
 _MOST_DOCUMENTS = 20_000
 _MOST_CHUNKS = 100_000
-"""Longer lists are not worth their memory: of all answers together they take some megabytes."""
+"""Longer lists are not worth their memory: of all answers together they take tens of megabytes at most."""
 
 
 class ScopeCache:

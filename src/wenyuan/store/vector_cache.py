@@ -15,7 +15,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
-from wenyuan.store import knowledge_bases, vectors
+from wenyuan.store import indexes, knowledge_bases, vectors
 from wenyuan.store.chunks import ServedChunks, served_chunks
 from wenyuan.store.code_scan import CodeTable
 from wenyuan.store.database import Reading
@@ -136,6 +136,8 @@ class VectorCache:
             loaded = self._loaded.get(generation.id)
             if loaded is not None and loaded.change_number >= now:
                 return loaded
+            if loaded is None:
+                self._forget_deleted(tx)
             # What an error interrupts is half changed; then all is loaded anew.
             self._loaded.pop(generation.id, None)
             loaded = _load(tx, generation, now) if loaded is None else _updated(tx, generation, loaded, now)
@@ -146,6 +148,13 @@ class VectorCache:
                 self._loaded.pop(replaced, None)
             self._answering[generation.knowledge_base_id] = generation.id
             return loaded
+
+    def _forget_deleted(self, tx: Reading) -> None:
+        """Let go of the indexes of knowledge bases that are no more, as those of conversations are some day."""
+        kept = indexes.of_living(tx, list(self._loaded))
+        for gone in self._loaded.keys() - kept:
+            self._loaded.pop(gone, None)
+        self._answering = {base: index for base, index in self._answering.items() if index in kept}
 
 
 def _load(tx: Reading, generation: IndexGeneration, change_number: int) -> _Loaded:

@@ -121,7 +121,8 @@ Exactness = Literal["about", "mentions", "none"]
 class Nearness:
     """How near a passage is to a question in meaning, as cosine similarities.
 
-    `sentence` is that of its nearest sentence, None where its sentences have no vectors.
+    `sentence` is that of its nearest sentence, None where its sentences were not embedded; where there is but one, or
+    they could not be, it is the passage's own.
     """
 
     passage: float
@@ -168,12 +169,13 @@ class Grounding:
     """Whether the evidence that was found can answer the question.
 
     `value` is the estimated probability, 0 to 1; `missing` is what was asked for exactly and stands
-    nowhere in it.
+    nowhere in it. `likely_from` is what the value must reach for this evidence.
     """
 
     value: float
     verdict: Literal["likely", "unlikely"]
     missing: tuple[str, ...] = ()
+    likely_from: float = 1.0
 
 
 RerankFinish = Literal[

@@ -9,10 +9,14 @@ from pathlib import Path
 
 import httpx2
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import wenyuan as wy
 from tests.doors.http.running import KEYWORD_ONLY, Server, running
 from tests.waiting import until
+from wenyuan.doors.http.house import Pace
+from wenyuan.errors import TooManyRequests
 from wenyuan.runtime.library import Library
 
 SMALL = {
@@ -199,3 +203,16 @@ def test_a_surprise_is_told_without_its_inside(server: Server, monkeypatch: pyte
     assert (answer.status_code, answer.json()["code"]) == (500, "internal")
     assert "secret" not in answer.text
     assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+@given(st.integers(1, 200), st.lists(st.floats(0.0, 30.0), min_size=1, max_size=60))
+def test_who_comes_back_when_told_to_is_let_in(per_minute: int, pauses: list[float]) -> None:
+    now = 0.0
+    pace = Pace(per_minute, lambda: now)
+    for pause in (*[0.0] * per_minute, *pauses):
+        now += pause
+        try:
+            pace.take("caller")
+        except TooManyRequests as refused:
+            now += refused.details["retry_after"]
+            pace.take("caller")

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import ipaddress
+import math
 import re
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 
 from wenyuan.doors.http.metrics import Metrics
@@ -24,6 +25,8 @@ _MOST_REMEMBERED = 10_000
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "[::1]"})
 _WRITERS, _READERS, _MOST_UPLOADS, _BOTS = 2, 2, 16, 8
 _THREADS_THAT_COMPUTE, _THREADS_THAT_ASK_A_DATABASE, _THREADS_THAT_WAIT = 2, 3, 4
+_COMPUTING_HERE = frozenset(("built-in", "fastembed"))
+"""Protocols of models that compute in this process."""
 _WAITED_FOR = frozenset(("embedding", "rerank"))
 """Types of models that a search waits for."""
 _PATH = re.compile(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*")
@@ -123,7 +126,7 @@ def _suitable_threads(library: Library) -> int:
     """How many threads answer the most: those that compute get in each other's way, those that wait do not."""
     # Who waits for a model that writes does so elsewhere.
     asks_services = any(
-        model.protocol != "built-in" and not _WAITED_FOR.isdisjoint(model.types)
+        model.protocol not in _COMPUTING_HERE and not _WAITED_FOR.isdisjoint(model.types)
         for model in library.settings.models.values()
     )
     if asks_services:
@@ -179,19 +182,20 @@ def _digest(secret: str) -> str:
 class Pace:
     """A bucket of requests for each caller, refilled steadily; 0 a minute is any number."""
 
-    def __init__(self, per_minute: int) -> None:
+    def __init__(self, per_minute: int, clock: Callable[[], float] = time.monotonic) -> None:
         self._per_minute = per_minute
+        self._clock = clock
         self._buckets: OrderedDict[str, tuple[float, float]] = OrderedDict()
 
     def take(self, caller: str) -> None:
         """Raises `TooManyRequests`."""
         if not self._per_minute:
             return
-        now = time.monotonic()
+        now = self._clock()
         left, at = self._buckets.pop(caller, (float(self._per_minute), now))
         left = min(self._per_minute, left + (now - at) * self._per_minute / 60)
-        self._buckets[caller] = (max(left - 1, 0.0) if left >= 1 else left, now)
+        self._buckets[caller] = (left - 1 if left >= 1 else left, now)
         while len(self._buckets) > _MOST_REMEMBERED:
             self._buckets.popitem(last=False)
         if left < 1:
-            raise TooManyRequests(retry_after=max(1, round((1 - left) * 60 / self._per_minute)))
+            raise TooManyRequests(retry_after=max(1, math.ceil((1 - left) * 60 / self._per_minute)))

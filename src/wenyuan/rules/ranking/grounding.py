@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from wenyuan.rules.ranking.weighing import Evidence
 from wenyuan.types import Exactness, Grounding
@@ -35,7 +36,8 @@ def estimate(ordered: Sequence[Evidence], missing: Sequence[str], exactness: Exa
     value = max(_probability(ordered), _EXACT_FLOOR[exactness])
     if missing:
         value = min(value, _MISSING_CEILING)
-    return Grounding(round(value, 3), "likely" if value >= _least(ordered) else "unlikely", tuple(missing))
+    least = _least(ordered)
+    return Grounding(round(value, 3), "likely" if value >= least else "unlikely", tuple(missing), least)
 
 
 def _least(ordered: Sequence[Evidence]) -> float:
@@ -60,7 +62,7 @@ def refined(grounding: Grounding, *, is_missing: bool, is_denied: bool) -> Groun
         return grounding
     value = min(max(grounding.value, 0.001), 0.999)
     value = round(_logistic(math.log(value / (1.0 - value)) - against), 3)
-    return Grounding(value, "likely" if value >= LIKELY else "unlikely", grounding.missing)
+    return replace(grounding, value=value, verdict="likely" if value >= grounding.likely_from else "unlikely")
 
 
 def _probability(ordered: Sequence[Evidence]) -> float:

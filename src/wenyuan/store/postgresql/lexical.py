@@ -51,6 +51,7 @@ class _State:
     weighted frequency of the token, of chunks that are not gone.
     """
 
+    continuity: int
     version: int
     chunks: int
     segments: Mapping[int, _Segment]
@@ -60,6 +61,11 @@ class _State:
     saturation: NDArray[np.float64]
     postings: dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]] = field(default_factory=dict)
     remembered: int = 0
+
+    @property
+    def is_large(self) -> bool:
+        """Whether it remembers more postings than are worth their memory."""
+        return self.remembered > _MOST_REMEMBERED
 
 
 class PostgresOnly(Protocol):
@@ -196,8 +202,11 @@ class PostingsIndex:
         """The index as this transaction sees it, with the postings of some tokens."""
         version, chunks, length = _head(tx, number)
         state = self._states.get(number)
-        if state is None or state.version != version or state.remembered > _MOST_REMEMBERED:
-            known = state.segments if state is not None else {}
+        if state is None or (state.continuity, state.version) != (tx.continuity, version) or state.is_large:
+            if state is None:
+                self._forget_dropped(tx)
+            # Numbers of what was undone are given anew, to something else.
+            known = state.segments if state is not None and state.continuity == tx.continuity else {}
             state = self._states[number] = _load(tx, number, version, chunks, length, known)
         unknown = [token for token in dict.fromkeys(tokens) if token not in state.postings]
         if unknown:
@@ -205,6 +214,15 @@ class PostingsIndex:
             state.postings.update(read)
             state.remembered += sum(len(positions) for positions, _ in read.values())
         return state
+
+    def _forget_dropped(self, tx: Reading) -> None:
+        """Let go of indexes that others have dropped meanwhile."""
+        rows = tx.all(
+            "SELECT number FROM lexical_indexes WHERE number IN (SELECT CAST(value AS BIGINT) FROM json_each(:known))",
+            {"known": json.dumps(list(self._states))},
+        )
+        for gone in self._states.keys() - {int(row[0]) for row in rows}:
+            self._states.pop(gone, None)
 
 
 def _head(tx: Reading, number: int) -> Row:
@@ -244,6 +262,7 @@ def _load(tx: Reading, number: int, version: int, chunks: int, length: int, know
     lengths = np.concatenate([none, *(one.lengths for one in segments.values())])
     average = length / chunks if length and chunks else 1.0
     return _State(
+        tx.continuity,
         version,
         chunks,
         segments,
