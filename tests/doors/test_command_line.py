@@ -160,7 +160,7 @@ SPOKEN: Sequence[tuple[Sequence[str], str]] = (
     (("search", "gateway", "--arm", "keyword"), r"keyword: keyword #1"),
     (
         ("ask", "0-9-1 修好了什么？"),
-        r"(?s)gateway .* \[1\]\n.*\[1\] 0\.9\.1\.md:3 .*/releases/0\.9\.1\.md:3\n.*Grounded",
+        r"(?s)gateway .* \[1\]\n.*\[1\] 0\.9\.1\.md:3 .*/releases/0\.9\.1\.md:3  rev_\w{26}\.0\n.*Grounded",
     ),
     (("explain", "2026年4月14日 PPR-9087"), r"(?s)date: 2026年4月14日 → 2026-04-14.*stage.*keyword.*Final hits.*\[?1"),
     (("kb", "list"), r"default +active .*ready 2"),
@@ -421,6 +421,13 @@ def test_a_question_may_begin_with_a_hyphen(house: House) -> None:
 
 
 # --- Interrupting --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("option", [("--filter", "dep=\udcff"), ("--kb", "\udcff"), ("--document", "\udcff")])
+def test_bytes_that_are_no_text_are_refused(house: House, option: tuple[str, str]) -> None:
+    done = house.run("search", "gateway", *option)
+    assert done.returncode == 2
+    assert "half of a character" in done.stderr
 
 
 def test_what_may_answer_is_shown_where_nothing_clearly_does(house: House) -> None:

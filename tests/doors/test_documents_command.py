@@ -95,9 +95,11 @@ def test_documents_are_listed_by_how_they_stand_and_page_by_page(desk: Desk) -> 
     assert [view["document"]["name"] for view in desk.json("docs", "list", "--state", "failed")] == ["bad.json"]
     assert desk.run("docs", "list", "--disabled").stdout == "No document stands like that.\n"
     first = desk.run("docs", "list", "--limit", "2").stdout
-    after = re.search(r"More: wenyuan .* docs list --after (doc_\w+)", first)
+    after = re.search(r"More: wenyuan .* docs list --limit 2 --after (doc_\w+)", first)
     assert after is not None
     assert len(desk.json("docs", "list", "--after", after[1])) == 1
+    first = desk.run("docs", "list", "--kb", "default", "--state", "ready", "--paths", "--limit", "1").stdout
+    assert re.search(r"docs list --kb default --state ready --paths --limit 1 --after doc_\w+", first)
     assert "More" not in desk.run("docs", "list", "--limit", "3").stdout
 
 

@@ -113,9 +113,19 @@ def test_sources_can_be_paused(home: Path, folder: Path) -> None:
     run(home, "sources", "add", folder)
     assert run(home, "sources", "pause", folder).returncode == 0
     (folder / "new.txt").write_text("plum")
-    assert "There are no sources yet" in run(home, "sync").stdout
+    assert "All sources are paused." in run(home, "sync").stdout
     assert run(home, "sources", "resume", folder).returncode == 0
     assert "1 added" in run(home, "sync").stdout
+
+
+def test_a_file_of_a_source_that_could_not_be_read_is_told(home: Path, folder: Path) -> None:
+    run(home, "sources", "add", folder)
+    (folder / "broken.json").write_text('{"readings": [1, 2')
+    for _ in range(2):
+        done = run(home, "sync")
+        assert (done.returncode, "1 document of these sources could not be read" in done.stdout) == (4, True)
+    (folder / "broken.json").write_text('{"readings": [1, 2]}')
+    assert run(home, "sync").returncode == 0
 
 
 def test_a_text_from_standard_input_has_a_name(home: Path) -> None:

@@ -242,6 +242,19 @@ def test_runs_are_kept_listed_and_forgotten(own_library: Library, tmp_path: Path
             action(first.record.id)
 
 
+def test_a_run_is_compared_with_one_over_the_same_part_of_the_set(own_library: Library, tmp_path: Path) -> None:
+    path = written(tmp_path, SET)
+    whole = own_library.evaluation.run(path)
+    part = own_library.evaluation.run(path, sample=2)
+    assert own_library.evaluation.previous(part.record) is None
+    before = own_library.evaluation.previous(own_library.evaluation.run(path).record)
+    assert before is not None
+    assert before.id == whole.record.id
+    before = own_library.evaluation.previous(own_library.evaluation.run(path, sample=2).record)
+    assert before is not None
+    assert before.id == part.record.id
+
+
 def test_the_settings_that_may_make_a_difference_are_kept(library: Library, tmp_path: Path) -> None:
     settings = library.evaluation.run(written(tmp_path, SET), cutoff=5).record.settings
     assert settings["program"].startswith("wenyuan ")

@@ -113,6 +113,9 @@ CODES = st.tuples(
 ).filter(
     lambda code: (
         code[0].lower() not in ("jan feb mar apr may jun june jul july aug august sep sept oct nov dec".split())
+        # Words of which a number that follows is no part.
+        and code[0].lower() not in "about after and at before bug by during for from in is issue of on or page".split()
+        and code[0].lower() not in "since than the ticket to until with year".split()
     )
 )
 CODE_WRITINGS = ["{}-{}", "{}{}", "{}_{}", "{} {}", "见{}-{}号", "{}－{}"]

@@ -79,7 +79,9 @@ def test_a_search_shows_what_each_list_found_and_how_long_it_took(page: Page) ->
 
 def test_nothing_found_is_a_sentence_and_a_wrong_filter_is_refused(page: Page) -> None:
     go(page, "search?lists=keyword&q=xylophone")
-    expect(page.get_by_role("status").filter(has_text="None of the words looked for")).to_be_visible()
+    expect(
+        page.get_by_role("status").filter(has_text="Nothing that was looked into holds any of the words")
+    ).to_be_visible()
     page.get_by_text("Filters").click()
     page.get_by_role("textbox", name="Filters").fill("no filter")
     page.get_by_role("button", name="Search").click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wenyuan.rules.extraction import ScoredSentence, Sentence, choose, opening, score, sentences_of
+from wenyuan.rules.extraction import ScoredSentence, Sentence, choose, led_to, opening, score, sentences_of
 
 PASSAGES = [
     "# 福利\n今年的健康体检统一安排在五月上旬。体检的全部费用都由公司统一承担。\n请提前预约。",
@@ -53,15 +53,17 @@ def test_offsets_hold_for_any_text(passages: list[str], limit: int) -> None:
 
 def test_meaning_leads_words_help_and_the_passage_counts() -> None:
     sentences = sentences_of(PASSAGES, 10)
-    unstated = [False] * 5
-    by_meaning = score(sentences, [0.0] * 5, [0.1, 0.9, 0.1, 0.2, 0.2], [1.0, 1.0], unstated)
+    none = [False] * 5
+    by_meaning = score(sentences, [0.0] * 5, [0.1, 0.9, 0.1, 0.2, 0.2], [1.0, 1.0], none, none)
     assert by_meaning[0].sentence.text == "体检的全部费用都由公司统一承担。"
-    by_words = score(sentences, [0.0, 0.0, 0.0, 0.0, 1.0], None, [1.0, 1.0], unstated)
+    by_words = score(sentences, [0.0, 0.0, 0.0, 0.0, 1.0], None, [1.0, 1.0], none, none)
     assert by_words[0].sentence.text == "Bring the printed quarterly report."
-    by_passage = score(sentences, [0.5] * 5, None, [0.2, 1.0], unstated)
+    by_passage = score(sentences, [0.5] * 5, None, [0.2, 1.0], none, none)
     assert by_passage[0].sentence.passage == 1
-    by_value = score(sentences, [0.5] * 5, None, [1.0, 1.0], [False, False, False, True, False])
+    by_value = score(sentences, [0.5] * 5, None, [1.0, 1.0], [False, False, False, True, False], none)
     assert by_value[0].sentence is sentences[3]
+    repeated = score(sentences, [0.9, 0.5, 0.1, 0.1, 0.1], None, [1.0, 1.0], none, [True, *none[1:]])
+    assert repeated[0].sentence is sentences[1]
 
 
 def test_only_what_is_nearly_as_good_is_chosen_and_nothing_twice() -> None:
@@ -85,3 +87,28 @@ def test_an_opening_is_the_beginning_without_its_heading() -> None:
     assert (whole.passage, whole.text) == (3, "首批订六百片。首发推迟到六月。\n下次再议。")
     assert text[whole.start : whole.end] == whole.text
     assert opening(0, "# 只有标题", 700).text == "# 只有标题"
+
+
+def test_what_leads_to_something_is_quoted_with_it() -> None:
+    decided = "**Decided**\n\n1. Kestrel gets the contract.\n2. The fence is green."
+    text = f"Present: Ada.\n\n{decided}\n\n**Open**\n\n- The gate."
+
+    def quoted(said: str, most: int = 200) -> str:
+        start = text.index(said)
+        made = led_to(Sentence(0, start, start + len(said), said), text, most)
+        assert text[made.start : made.end] == made.text
+        return made.text
+
+    assert quoted("**Decided**") == decided
+    assert quoted("**Decided**", 35) == "**Decided**\n\n1. Kestrel gets the contract."
+    assert quoted("**Open**") == "**Open**\n\n- The gate."
+    assert quoted("Present: Ada.") == "Present: Ada."
+    assert led_to(Sentence(0, 0, 5, "结论如下："), "结论如下：\n一、换屏。", 99).text == "结论如下：\n一、换屏。"
+
+
+@given(st.text(alphabet="ab*_:：。.\n #1", max_size=120), st.integers(0, 60))
+def test_a_longer_quote_is_the_passages_own_words(text: str, most: int) -> None:
+    for one in sentences_of([text], 20):
+        made = led_to(one, text, most)
+        assert (made.start, text[made.start : made.end]) == (one.start, made.text)
+        assert made.end >= one.end

@@ -212,6 +212,20 @@ def test_among_some_chunks_frequent_tokens_choose_as_well(database: LibraryDatab
     assert [key for key, _ in found] == [5, 200, 300]
 
 
+def test_what_rare_words_do_not_find_frequent_ones_do(database: LibraryDatabase) -> None:
+    """The rare ones stand elsewhere, with what is excluded, or all in the same few chunks."""
+    plain = {key: Posting("", "", "pump " + "filler " * 5, "") for key in range(6000)}
+    rare = {key: Posting("", "", "alpha bravo charlie delta seal", "") for key in range(7000, 7060)}
+    number = _indexed(database, {**plain, **rare})
+    words = ["alpha", "bravo", "charlie", "delta", "pump"]
+    with database.read() as tx:
+        elsewhere = tx.lexical.search(tx, number, words, [], 10, None, np.arange(6000))
+        excluded = tx.lexical.search(tx, number, words, ["seal"], 10)
+        few = tx.lexical.search(tx, number, words, [], 80)
+    assert [key for key, _ in elsewhere] == [key for key, _ in excluded] == list(range(10))
+    assert len(few) == 80
+
+
 def test_remembered_counts_are_those_of_the_index_as_it_is(
     library: LibraryBuilder, monkeypatch: pytest.MonkeyPatch
 ) -> None:

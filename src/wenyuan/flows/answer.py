@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,12 +16,15 @@ from wenyuan.flows.embed import fingerprint
 from wenyuan.flows.evidence import citation_of_passage
 from wenyuan.flows.retrieve import Retrieving
 from wenyuan.language.aliases import aliases
+from wenyuan.language.folding import fold
 from wenyuan.language.questions.asked_values import asked_value, values_stated
+from wenyuan.language.questions.named_things import said_besides
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
+from wenyuan.rules.columns import columns
 from wenyuan.rules.embedding_input import batches, embedding_input
 from wenyuan.rules.explanations import explain_unanswered
-from wenyuan.rules.extraction import Sentence, choose, opening, score, sentences_of
+from wenyuan.rules.extraction import Sentence, choose, led_to, opening, score, sentences_of
 from wenyuan.rules.ranking.grounding import refined
 from wenyuan.rules.ranking.question_fit import question_fit
 from wenyuan.rules.sentences import telling_sentences
@@ -31,6 +35,12 @@ _PASSAGES = 5
 _SENTENCES = 24
 _CITED = 3
 _PLACES_TOLD = 3
+_SAID = 0.5
+"""The share of a question's words from which on a sentence answers it rather than the passage as a whole."""
+_LABEL_COLUMNS = 16
+_LED_TO_COLUMNS = 480
+_word = re.compile(r"\w+")
+_label = re.compile(r"(?:[-*+•]\s+)?(?:\*\*)?([^\s:：*][^:：\n*]{1,23})(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*\S")
 _OPENINGS = 2
 _OPENING_COLUMNS = 700
 _LIKELY_ABOVE_FLOOR = 0.15
@@ -57,7 +67,7 @@ def extract(tools: Retrieving, found: SearchResult) -> Answer:
         return Answer(found.question, found.explanation, (), "none", "fallback", found)
     hits = found.hits[:_PASSAGES]
     evidence, found = _evidence(tools, found, hits)
-    chosen = _chosen(found.plan.asked, evidence, hits) if evidence.sentences else []
+    chosen = _chosen(found.plan, evidence, hits) if evidence.sentences else []
     found = _refined(found, hits, chosen)
     if found.grounding.verdict == "unlikely" or not chosen:
         closest = list(dict.fromkeys(_place(hit) for hit in hits))[:_PLACES_TOLD]
@@ -85,20 +95,41 @@ def _refined(found: SearchResult, hits: Sequence[Hit], chosen: Sequence[Sentence
     return replace(found, grounding=grounding)
 
 
-def _chosen(question: str, evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
+def _chosen(plan: Plan, evidence: _Evidence, hits: Sequence[Hit]) -> list[Sentence]:
     """The sentences that answer best; or the passage as a whole, where it is what was asked for.
 
     To "what was decided on 14 April" the notes of that day are the answer, though none of their
     sentences says so.
     """
     about = [number for number, hit in enumerate(hits) if hit.exactness == "about"]
-    if about and not _is_close(evidence, evidence.similarities or ()):
+    is_said = max(evidence.matched, default=0.0) >= _SAID
+    if about and not is_said and not _is_close(evidence, evidence.similarities or ()):
         document = hits[about[0]].passage.document_id
         same = [number for number in about if hits[number].passage.document_id == document]
         return [opening(number, hits[number].passage.chunk.text, _OPENING_COLUMNS) for number in same[:_OPENINGS]]
-    stated = _stated(question, evidence.sentences)
-    scored = score(evidence.sentences, evidence.matched, evidence.similarities, _passage_scores(hits), stated)
-    return [one.sentence for one in choose(scored, _CITED)]
+    scored = score(
+        evidence.sentences,
+        evidence.matched,
+        evidence.similarities,
+        _passage_scores(hits),
+        _stated(plan.asked, evidence.sentences),
+        [_repeats(plan, one.text) for one in evidence.sentences],
+    )
+    return _with_what_they_lead_to([one.sentence for one in choose(scored, _CITED)], hits)
+
+
+def _with_what_they_lead_to(chosen: Sequence[Sentence], hits: Sequence[Hit]) -> list[Sentence]:
+    """The sentences, one that leads to others with those. Where the first does, it is the answer."""
+    first = led_to(chosen[0], hits[chosen[0].passage].passage.chunk.text, _LED_TO_COLUMNS)
+    if first != chosen[0]:
+        return [first]
+    return [led_to(one, hits[one.passage].passage.chunk.text, _LED_TO_COLUMNS) for one in chosen]
+
+
+def _repeats(plan: Plan, text: str) -> bool:
+    """Whether a sentence hardly says more than what the question names: `Date: 7 May 2026`."""
+    besides = said_besides(text, plan)
+    return besides != text and columns("".join(_word.findall(besides))) <= _LABEL_COLUMNS
 
 
 def _stated(question: str, sentences: Sequence[Sentence]) -> list[bool]:
@@ -181,9 +212,11 @@ def _known_similarities(
 
 def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence[str]) -> list[float]:
     """The share of the question's tokens each text holds, weighted by inverse document frequency."""
-    # What a passage is about need not be said again in each of its sentences.
-    about = any(hit.exactness == "about" for hit in hits)
-    tokens = plan.tokens if about else (*plan.tokens, *plan.aliases)
+    # What a passage is about, or names, need not be said again in each of its sentences.
+    if any(hit.exactness != "none" for hit in hits):
+        tokens: Sequence[str] = index_tokens(said_besides(plan.asked, plan))
+    else:
+        tokens = (*plan.tokens, *plan.aliases)
     frequency: Counter[str] = Counter()
     size = 0
     with tools.database.read() as tx:
@@ -194,7 +227,24 @@ def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence
                 size += tx.lexical.size(tx, generation.number)
     weights = {token: math.log(1 + size / (1 + frequency[token])) for token in tokens}
     total = sum(weights.values()) or 1.0
-    return [sum(weights[token] for token in _tokens(text) & weights.keys()) / total for text in texts]
+    besides = fold(said_besides(plan.asked, plan))
+    return [
+        1.0 if _is_labelled(text, besides) else sum(weights[token] for token in _tokens(text) & weights.keys()) / total
+        for text in texts
+    ]
+
+
+def _is_labelled(text: str, asked: str) -> bool:
+    """Whether a line says of what is asked for what it is, as `Amount: 45,800` does of the amount."""
+    label = _label.match(text)
+    return label is not None and _holds_word(asked, fold(label[1]).strip())
+
+
+def _holds_word(text: str, word: str) -> bool:
+    place = text.find(word)
+    if place < 0 or not word.isascii():
+        return place >= 0
+    return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _tokens(text: str) -> set[str]:

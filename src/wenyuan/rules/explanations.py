@@ -64,8 +64,9 @@ _EMPTY: Mapping[str, tuple[str, str]] = {
         "找到的 {passages} 段都含有你排除的词。去掉 -{words} 再问。",
     ),
     "no-match": (
-        "None of the words looked for stands in the documents: {tokens}. Try other words, or fewer.",
-        "文档中没有这些词：{tokens}。换些词，或少用几个词再试。",
+        "Nothing that was looked into holds any of the words (in brackets, how many passages of all do): {tokens}. "
+        "Try other words, or fewer, or a wider filter.",
+        "所查范围内没有这些词（括号内为全部段落中含有该词的段数）：{tokens}。换些词，或少用几个词，或放宽筛选条件再试。",
     ),
 }
 

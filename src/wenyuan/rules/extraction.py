@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,6 +13,9 @@ _WORDS_WEIGHT = 0.35
 _NEARLY_AS_GOOD = 0.8
 _STATED_WORTH = 1.2
 _FIRST_AT_A_TIME = 3
+_LONGEST_LEAD = 80
+_REPEATING_WORTH = 0.4
+_BOLD_LINE = re.compile(r"(\*\*|__)[^*_\n]+\1[:：]?|(\*\*|__)[^*_\n]+[:：]\2")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +64,32 @@ def opening(number: int, text: str, most_columns: int) -> Sentence:
     return Sentence(number, start + lead, start + lead + len(quoted.strip()), quoted.strip())
 
 
+def led_to(sentence: Sentence, text: str, most_columns: int) -> Sentence:
+    """A sentence with what it leads to in its passage, if it is a heading of its own or ends in a colon; else itself.
+
+    What follows is taken in whole sentences, up to the next such heading and about so many columns.
+    """
+    if not _leads(sentence.text):
+        return sentence
+    end = sentence.end
+    for start, stop in split_sentences(text):
+        following = text[start:stop].strip()
+        if start < sentence.end or not following:
+            continue
+        if _is_title(following) or columns(text[sentence.end : stop]) > most_columns:
+            break
+        end = start + len(text[start:stop].rstrip())
+    return Sentence(sentence.passage, sentence.start, end, text[sentence.start : end])
+
+
+def _leads(text: str) -> bool:
+    return _is_title(text) or (text.endswith((":", "：")) and columns(text) <= _LONGEST_LEAD)
+
+
+def _is_title(text: str) -> bool:
+    return is_heading(text) or _BOLD_LINE.fullmatch(text) is not None
+
+
 def _sentences(number: int, text: str) -> list[Sentence]:
     return [Sentence(number, start, end, text[start:end]) for start, end in telling_sentences(text)]
 
@@ -70,18 +100,21 @@ def score(
     similarities: Sequence[float] | None,
     passage_scores: Sequence[float],
     stated: Sequence[bool],
+    repeating: Sequence[bool],
 ) -> list[ScoredSentence]:
     """Score sentences, best first.
 
     `matched` is the share of the question's words each sentence holds, weighted by how rare they
     are; `similarities` its cosine similarity to the question, where there is a model;
     `passage_scores` what the search thought of each passage, the best being 1; `stated` whether a
-    sentence states a value of the kind that is asked for.
+    sentence states a value of the kind that is asked for; `repeating` whether it hardly says more than
+    what the question names.
     """
     scored = []
     for position, sentence in enumerate(sentences):
         meaning = similarities[position] if similarities is not None else matched[position]
         base = (meaning + _WORDS_WEIGHT * matched[position]) * (_STATED_WORTH if stated[position] else 1.0)
+        base *= _REPEATING_WORTH if repeating[position] else 1.0
         scored.append(ScoredSentence(sentence, base * passage_scores[sentence.passage]))
     return sorted(scored, key=lambda one: (-one.score, one.sentence.passage, one.sentence.start))
 

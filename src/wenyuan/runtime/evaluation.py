@@ -262,12 +262,19 @@ class Evaluation:
             return evaluations.find(tx, self._principal, run)
 
     def previous(self, run: RunRecord) -> RunRecord | None:
-        """The complete run of the same set before this one."""
+        """The complete run of the same set before this one, over the same part of it.
+
+        A part that passed says nothing of the rest, which would then pass for the first time ever.
+        """
+
+        def part(one: RunRecord) -> tuple[object, object]:
+            return one.settings.get("tags", []), one.settings.get("sample")
+
         return next(
             (
                 one
                 for one in self.runs(run.set_name)
-                if one.complete and one.id != run.id and one.created_at <= run.created_at
+                if one.complete and one.id != run.id and one.created_at <= run.created_at and part(one) == part(run)
             ),
             None,
         )

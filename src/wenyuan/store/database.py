@@ -17,6 +17,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from wenyuan.errors import InvalidValue
 from wenyuan.types import Posting
 
 if TYPE_CHECKING:
@@ -192,3 +193,9 @@ class LexicalIndex(Protocol):
     def keys(self, tx: Reading, number: int, after: int, limit: int) -> list[int]:
         """Return the first `limit` chunk keys above `after` that are indexed, in order."""
         ...
+
+
+def half_a_character(error: UnicodeEncodeError) -> InvalidValue:
+    """What a database says to text that has no encoding, such as bytes of a command line that are none in UTF-8."""
+    around = error.object[max(0, error.start - 20) : error.end + 20]
+    return InvalidValue(what="A text", value=around, reason="it holds half of a character (a lone surrogate)")

@@ -82,7 +82,24 @@ class Fts5Index:
         rare, frequent = _split({token: frequency[token] for token in tokens}, limit, share)
         if not rare:
             return []
-        match = " OR ".join(_quoted(token) for token in rare)
+        scores = self._scored(tx, number, rare, excluded, max(limit, _RESCORED) if frequent else limit, among)
+        if frequent and len(scores) < limit:
+            # The rare ones stand together, outside of what is looked among, or beside what is excluded.
+            scores = self._scored(tx, number, [*rare, *frequent], excluded, limit, among)
+        elif frequent:
+            self._add_frequent(tx, number, scores, {token: frequency[token] for token in frequent})
+        return sorted(scores.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
+
+    def _scored(
+        self,
+        tx: Reading,
+        number: int,
+        tokens: Sequence[str],
+        excluded: Sequence[str],
+        limit: int,
+        among: NDArray[np.int64] | None,
+    ) -> dict[int, float]:
+        match = " OR ".join(_quoted(token) for token in tokens)
         if excluded:
             match = f"({match}) NOT ({' OR '.join(_quoted(token) for token in excluded)})"
         within, only = _within(among)
@@ -91,12 +108,9 @@ class Fts5Index:
             "SELECT json_group_array(json_array(key, score)) FROM "
             f"(SELECT rowid AS key, bm25({_table(number)}, {_WEIGHTS}) AS score FROM {_table(number)} "
             f"WHERE {_table(number)} MATCH :match {within} ORDER BY score, rowid LIMIT :limit)",
-            {"match": match, "limit": max(limit, _RESCORED) if frequent else limit, **only},
+            {"match": match, "limit": limit, **only},
         )
-        scores = {key: -float(score) for key, score in found}
-        if frequent:
-            self._add_frequent(tx, number, scores, {token: frequency[token] for token in frequent})
-        return sorted(scores.items(), key=lambda scored: (-scored[1], scored[0]))[:limit]
+        return {key: -float(score) for key, score in found}
 
     def _add_frequent(self, tx: Reading, number: int, scores: dict[int, float], frequency: Mapping[str, int]) -> None:
         """Add what frequent tokens say of the candidates: their IDF, as in a chunk of average length."""

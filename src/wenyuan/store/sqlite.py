@@ -27,7 +27,7 @@ from wenyuan.errors import (
     NotALibrary,
     WenyuanError,
 )
-from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
+from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row, half_a_character
 from wenyuan.store.fts5 import Fts5Index
 from wenyuan.types import Posting
 
@@ -390,6 +390,8 @@ class SqliteDatabase:
             yield
         except apsw.Error as error:
             raise _storage_error(error, self._path, self._lock_seconds) from error
+        except UnicodeEncodeError as error:
+            raise half_a_character(error) from error
 
 
 def sqlite_version() -> str:

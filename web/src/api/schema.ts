@@ -1151,7 +1151,7 @@ export interface components {
          * @description Whether the evidence that was found can answer the question.
          *
          *     `value` is the estimated probability, 0 to 1; `missing` is what was asked for exactly and stands
-         *     nowhere in it.
+         *     nowhere in it. `likely_from` is what the value must reach for this evidence.
          */
         Grounding: {
             /** Value */
@@ -1166,6 +1166,11 @@ export interface components {
              * @default []
              */
             missing: string[];
+            /**
+             * Likely From
+             * @default 1
+             */
+            likely_from: number;
         };
         /** Health */
         Health: {

@@ -211,7 +211,9 @@ def _show_citation(session: Session, citation: Citation) -> None:
     heading = f" ({heading_label(citation.heading_path)})" if citation.heading_path else ""
     label = citation_label(session.say, citation.document_name, citation.anchor)
     session.out.line((f"[{citation.number}] ", "bold"), (label, "cyan"), heading)
-    session.out.line((clickable(citation.source, citation.anchor), "dim"), indent=4, whole=True)
+    session.out.line(
+        (f"{clickable(citation.source, citation.anchor)}  {citation.chunk_id}", "dim"), indent=4, whole=True
+    )
 
 
 def show_degraded(session: Session, degraded: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from itertools import islice
@@ -76,14 +77,19 @@ def show_all(
         views = list(islice(_all(library, kb, after, how), limit + 1 if limit > 0 else None))
     more = views[limit - 1].document.id if 0 < limit < len(views) else ""
     views = views[:limit] if limit > 0 else views
-    session.show(views, lambda: _show_all(session, views, more, paths=paths, is_filtered=any(how.values())))
+    options = [f"--kb {shlex.quote(kb)}"] if kb is not None else []
+    options += [f"--state {state}"] if state else []
+    options += [f"--{name}" for name in ("failed", "blocked", "disabled", "doubtful") if how[name]]
+    options += ["--paths"] if paths else []
+    next_page = " ".join(["docs list", *options, f"--limit {limit}", f"--after {more}"]) if more else ""
+    session.show(views, lambda: _show_all(session, views, next_page, paths=paths, is_filtered=any(how.values())))
     return OK
 
 
-def _show_all(session: Session, views: list[DocumentView], more: str, *, paths: bool, is_filtered: bool) -> None:
+def _show_all(session: Session, views: list[DocumentView], next_page: str, *, paths: bool, is_filtered: bool) -> None:
     show_list(session, views, paths=paths, is_filtered=is_filtered)
-    if more:
-        session.out.line(session.say("docs.more"), session.command(f"docs list --after {more}"), whole=True)
+    if next_page:
+        session.out.line(session.say("docs.more"), session.command(next_page), whole=True)
 
 
 @commands.command

@@ -5,6 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 ABOUT_DOCUMENTS: Mapping[str, tuple[str, str]] = {
+    # --- Sources ---
+    "sources.paused": ("All sources are paused. They are listed by: ", "所有来源都已暂停。查看来源："),
+    "sync.failed": (
+        "{n} document{n:s} of these sources could not be read: {command}",
+        "这些来源中有 {n} 个文档未能读取：{command}",
+    ),
     # --- Knowledge bases ---
     "kb.created": ('Made the knowledge base "{name}".', "已建立知识库“{name}”。"),
     "kb.archived": (

@@ -8,6 +8,7 @@ import re
 import signal
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
@@ -275,9 +276,18 @@ def _synced(
     except KeyboardInterrupt:
         show_interrupted(session, library, taking_in=not progress.is_working)
         return INTERRUPTED
-    session.show(reports, lambda: _show_reports(session, reports))
-    at_fault = any(report.problem is not None or report.problems for report in reports)
+    failed = _failed(library, reports) if wait and not dry_run else 0
+    session.show(reports, lambda: _show_reports(session, library, reports, failed))
+    at_fault = failed or any(report.problem is not None or report.problems for report in reports)
     return DOCUMENT_AT_FAULT if at_fault else OK
+
+
+def _failed(library: Library, reports: Iterable[SyncReport]) -> int:
+    """How many documents of sources could not be read."""
+    bases = {report.source.knowledge_base_id for report in reports}
+    sources = {report.source.id for report in reports}
+    views = (view for base in bases for view in library.documents.list(base, failed=True))
+    return sum(view.document.source_id in sources for view in views)
 
 
 def _interval(every: str | None) -> float | None:
@@ -301,11 +311,18 @@ def _asked_to_keep(session: Session, view: SourceView) -> bool:
 # --- What is shown -------------------------------------------------------------------------------
 
 
-def _show_reports(session: Session, reports: list[SyncReport]) -> None:
-    if not reports:
-        session.out.line(session.say("sources.none"), session.command(session.say("next.source")), whole=True)
+def _show_reports(session: Session, library: Library, reports: list[SyncReport], failed: int) -> None:
+    say, out = session.say, session.out
+    if not reports and library.sources.list():
+        out.line(say("sources.paused"), session.command("sources list"), whole=True)
+    elif not reports:
+        out.line(say("sources.none"), session.command(say("next.source")), whole=True)
     for report in reports:
         _show_report(session, report)
+    if failed:
+        out.line(
+            (say("note"), "bold yellow"), say("sync.failed", n=failed, command=session.command("docs list --failed"))
+        )
 
 
 def _show_report(session: Session, report: SyncReport) -> None:

@@ -193,7 +193,8 @@ class Pace:
             return
         now = self._clock()
         left, at = self._buckets.pop(caller, (float(self._per_minute), now))
-        left = min(self._per_minute, left + (now - at) * self._per_minute / 60)
+        # Rounded, as a whole request may be a hair's breadth short of one.
+        left = round(min(self._per_minute, left + (now - at) * self._per_minute / 60), 9)
         self._buckets[caller] = (left - 1 if left >= 1 else left, now)
         while len(self._buckets) > _MOST_REMEMBERED:
             self._buckets.popitem(last=False)

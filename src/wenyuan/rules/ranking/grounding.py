@@ -18,6 +18,9 @@ _LIKELY_WITHOUT_A_WORD = 0.5
 shares none with it, so that they say nothing."""
 
 _NO_WORD = 0.01
+_ALL_SAID = 0.999
+"""The share of a question from which on one sentence holds every word of it. In sets of a thousand passages that alone
+makes it likely; where there are but a few there is little that it could stand out from."""
 _MISSING_CEILING = 0.1
 _EXACT_FLOOR: Mapping[Exactness, float] = {"about": 0.9, "mentions": LIKELY, "none": 0.0}
 _CONSIDERED = 5
@@ -34,6 +37,8 @@ def estimate(ordered: Sequence[Evidence], missing: Sequence[str], exactness: Exa
     if not ordered:
         return Grounding(0.0, "unlikely", tuple(missing))
     value = max(_probability(ordered), _EXACT_FLOOR[exactness])
+    if any(one.sentence >= _ALL_SAID for one in ordered[:_CONSIDERED]):
+        value = max(value, LIKELY)
     if missing:
         value = min(value, _MISSING_CEILING)
     least = _least(ordered)

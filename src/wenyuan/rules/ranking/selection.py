@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from wenyuan.language.identifiers import located_identifiers
+from wenyuan.language.questions.named_things import named_as_written
 from wenyuan.types import DateSpan, Exactness, Plan
 
 EXACTNESS: Sequence[Exactness] = ("about", "mentions", "none")
@@ -57,7 +57,7 @@ def missing(plan: Plan, held: bool) -> tuple[str, ...]:
     if held:
         return ()
     asked = (*(date.text for date in precise_dates(plan)), *plan.versions, *plan.codes)
-    written = {identifier.value: plan.asked[start:end] for identifier, start, end in located_identifiers(plan.asked)}
+    written = named_as_written(plan)
     return tuple(dict.fromkeys(written.get(one, one) for one in asked))
 
 

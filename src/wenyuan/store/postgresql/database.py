@@ -18,7 +18,7 @@ from pathlib import Path
 import psycopg
 
 from wenyuan.errors import DatabaseUnreachable, LibraryLocked, LibraryNewer, NotWithPostgres, WenyuanError
-from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row
+from wenyuan.store.database import NO_PARAMETERS, LexicalIndex, Parameters, Row, half_a_character
 from wenyuan.store.migrate import TRACES, known_migrations
 from wenyuan.store.postgresql.connections import Address, Connection, bound, connect, storage_error, translated
 from wenyuan.store.postgresql.copying import copy_out
@@ -266,6 +266,8 @@ class PostgresDatabase:
             if type(told) is WenyuanError:
                 self._require_known_schema(error)
             raise told from error
+        except UnicodeEncodeError as error:
+            raise half_a_character(error) from error
 
     def _require_known_schema(self, error: psycopg.Error) -> None:
         with translated(self.address), connect(self.address) as connection:

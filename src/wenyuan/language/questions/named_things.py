@@ -1,0 +1,38 @@
+"""What a question names exactly, and what a text says besides it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from wenyuan.language.dates.resolving import find_dates
+from wenyuan.language.identifiers import located_identifiers
+from wenyuan.types import Plan
+
+
+def named_as_written(plan: Plan) -> dict[str, str]:
+    """The versions and codes that a question names, by their values, as they stand in it."""
+    named = {*plan.versions, *plan.codes}
+    found: dict[str, str] = {}
+    for identifier, start, end in located_identifiers(plan.asked):
+        if identifier.value in named:
+            found.setdefault(identifier.value, plan.asked[start:end])
+    return found
+
+
+def said_besides(text: str, plan: Plan) -> str:
+    """A text without the dates, versions and codes that a question names, in whatever writing."""
+    spans = sorted(_named_spans(text, plan))
+    left, end = [], 0
+    for start, stop in spans:
+        left.append(text[end : max(end, start)])
+        end = max(end, stop)
+    return " ".join([*left, text[end:]])
+
+
+def _named_spans(text: str, plan: Plan) -> Iterator[tuple[int, int]]:
+    named = {*plan.versions, *plan.codes}
+    if named:
+        yield from ((start, end) for identifier, start, end in located_identifiers(text) if identifier.value in named)
+    for date in find_dates(text) if plan.dates else ():
+        if any(one.first_day <= date.first_day and date.last_day <= one.last_day for one in plan.dates):
+            yield date.start, date.end
