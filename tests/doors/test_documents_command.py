@@ -89,6 +89,15 @@ def test_a_full_knowledge_base_takes_no_more(desk: Desk) -> None:
     assert (added.returncode, "error[kb-full]" in added.stdout) == (4, True)
 
 
+def test_what_a_knowledge_base_is_for_is_said_and_shown(desk: Desk) -> None:
+    desk.run("add", desk.folder)
+    desk.run("kb", "set", "default", "--persona", "A librarian.", "--scenario", "Readers ask at the desk.")
+    desk.run("kb", "set", "default", "--description", "All notes.")
+    shown = desk.run("kb", "show", "default").stdout
+    assert "persona: A librarian.\nscenario: Readers ask at the desk.\n" in shown
+    assert "description: All notes.\n" in shown
+
+
 def test_documents_are_listed_by_how_they_stand_and_page_by_page(desk: Desk) -> None:
     desk.run("add", desk.folder)
     assert [view["document"]["name"] for view in desk.json("docs", "list", "--failed")] == ["bad.json"]

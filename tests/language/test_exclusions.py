@@ -27,6 +27,8 @@ from wenyuan.language.words import decode_token, index_tokens
         ("chains -MessageHistory", "chains", ["MessageHistory"]),
         ("settings -MAX_RETRY_COUNT", "settings", ["MAX_RETRY_COUNT"]),
         ("泵 -PPR-1044型号", "泵", ["PPR-1044型号"]),
+        ('pump -"valve"', "pump", ["valve"]),
+        ("泵 -“密封” -「轴承」", "泵", ["密封", "轴承"]),
     ],
 )
 def test_words_codes_versions_and_names_can_be_excluded(question: str, rest: str, terms: list[str]) -> None:

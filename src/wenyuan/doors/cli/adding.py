@@ -76,8 +76,8 @@ def add(
     exclude
         Glob pattern of names or paths to leave out; may be given several times.
     meta
-        What is known of these files, as `name=value`; may be given several times. A date, a version or an author
-        given here is found like one that stands in the file, and goes before it.
+        What is known of these files, as `name=value`; may be given several times. A date or a version given here is
+        found like one that stands in the file, and goes before it; all of it serves `--filter`.
     name
         What to call the text from standard input; the same name again replaces it.
     allow_private

@@ -135,6 +135,9 @@ def change(
     name: str,
     /,
     *,
+    description: str | None = None,
+    persona: str | None = None,
+    scenario: str | None = None,
     types: list[str] | None = None,
     forbid_types: list[str] | None = None,
     max_file_size: str | None = None,
@@ -146,7 +149,7 @@ def change(
     ready_when: ReadyWhen | None = None,
     session: Given,
 ) -> int:
-    """Say what a knowledge base takes, and how it is indexed. What is not said stays as it is.
+    """Say what a knowledge base is for, what it takes, and how it is indexed. What is not said stays as it is.
 
     Documents it does not take any more are kept, but found by no search, until it takes them again. Another model
     or another size of passages holds when a rebuild is done, which this begins; until then, the old ones do.
@@ -155,6 +158,12 @@ def change(
     ----------
     name
         Its name or id.
+    description
+        What it is about.
+    persona
+        Who a model is that answers from it, as it is told.
+    scenario
+        Where and for whom such answers are given.
     types
         Suffixes or media types of the files it takes, such as `md,html,text/*`; `any` for all that can be read.
     forbid_types
@@ -177,6 +186,7 @@ def change(
     """
     with session.open() as library:
         base = library.knowledge_bases.find(name)
+        library.knowledge_bases.describe(name, description=description, persona=persona, scenario=scenario)
         begin_for(session, library, base, embedding_model, chunk_columns, overlap)
         if ready_when is not None:
             library.knowledge_bases.set_ready_when(name, ready_when)
@@ -439,6 +449,8 @@ def _show_one(session: Session, view: KnowledgeBaseView) -> None:
         ("column.name", base.name),
         ("column.id", base.id),
         ("column.description", base.description),
+        ("column.persona", base.persona),
+        ("column.scenario", base.scenario),
         ("column.state", say(f"kb.state.{base.state}")),
         ("column.documents", _counts(session, view)),
         ("column.semantic", semantic),

@@ -12,6 +12,8 @@ ABOUT_DOCUMENTS: Mapping[str, tuple[str, str]] = {
         "这些来源中有 {n} 个文档未能读取：{command}",
     ),
     # --- Knowledge bases ---
+    "column.persona": ("persona", "角色"),
+    "column.scenario": ("scenario", "场景"),
     "kb.created": ('Made the knowledge base "{name}".', "已建立知识库“{name}”。"),
     "kb.archived": (
         'Archived "{name}": it is kept as it is, and no longer searched.',

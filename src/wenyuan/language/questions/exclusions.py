@@ -13,6 +13,7 @@ _LONGEST_TERM = 64
 _LEAST_DIGITS_BEHIND_ONE_LETTER = 4
 _KINDS = ("code", "version", "name")
 
+_quoted = re.compile(r"""^["“”「『'‘](.+)["“”」』'’]$""")
 _vowel = re.compile("[aeiouy]", re.IGNORECASE)
 _letters = re.compile("[A-Za-z]+")
 _joint = re.compile("[-_]")
@@ -31,7 +32,7 @@ def without_exclusions(question: str) -> tuple[str, list[str]]:
     rest, terms = question, list[str]()
     while len(parts := rest.rsplit(None, 1)) == 2 and parts[1][0] in "-－":
         rest = parts[0]
-        terms.insert(0, parts[1][1:])
+        terms.insert(0, _quoted.sub(r"\1", parts[1][1:]))
     return (rest, terms) if terms and all(map(_can_be_excluded, terms)) else (question, [])
 
 
