@@ -119,7 +119,7 @@ def main() -> int:
 
     heading("What to type next", "接下来可以试试")
     program = os.path.relpath(Path(sys.executable).with_name("wenyuan"))
-    for example in ('search "E-1042"', 'ask "How much is charged for a lost access card?"', "docs list", "--help"):
+    for example in ('search "E-1042"', 'ask "What are quiet_from and quiet_until set to?"', "docs list", "--help"):
         print(f"  {program} --library {LIBRARY} {example}")
     right = sum(verdicts)
     say(f"\n{right} of {len(verdicts)} answers were as expected.", f"\n{len(verdicts)} 个回答中有 {right} 个符合预期。")

@@ -17,6 +17,7 @@ _DOCUMENTS = {
     "1. 量产改用 PPR-9087，首批订 600 片。\n2. 首发推迟到 6 月 15 日。\n\n**没定的事**：要不要免费换屏。\n",
     "gateway.txt": "The gateway stores each reading once.\n",
     "service.txt": "2026年3月2日\n检修人：韩雪梅。更换了叶轮和机械密封，费用六百二十元。\n",
+    "settings.json": '{"alerts": {"quiet_from": "22:30", "quiet_until": "06:45", "tone": "wren"}}',
     "part.md": "# PPR-9087\n\nItem: PPR-9087\nSupplier: Jicun Fine Paper\nUnit price: 138\n",
 }
 
@@ -43,6 +44,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("四月十四号的会议定了什么？", "首批订 600 片"),
         ("What was decided on 14 April 2026?", "首发推迟到 6 月 15 日"),
         ("2026-04-14 定下来的事", "首发推迟到 6 月 15 日"),
+        ("What is quiet_from set to?", "quiet_from: 22:30"),
+        ("quiet_until 设成了几点？", "quiet_until: 06:45"),
         # Every word stands in one sentence, though there is little that it could stand out from.
         ("What does the gateway store?", "The gateway stores each reading once."),
         ("检修人是谁？", "检修人：韩雪梅。"),

@@ -318,6 +318,16 @@ def test_the_few_rows_that_are_counted_are_told(library: Library, tmp_path: Path
     assert (row[:16], row[-1], len(row) < 410) == ("- part: PPR-9087", "…", True)
 
 
+@pytest.mark.parametrize("column", ["数量", "库存数量"])
+@pytest.mark.parametrize("question", ["库存总数量", "库存的总数量是多少", "总数量是多少"])
+def test_a_quantity_may_be_counted_or_added_up(library: Library, tmp_path: Path, question: str, column: str) -> None:
+    library.add(write_csv(tmp_path / "库存.csv", [["泵", "200"], ["阀", "61"]], ["名称", column]))
+    library.drain()
+    answer = asked(library, question)
+    assert answer is None or not answer.is_exact
+    assert said(library, f"{column}的总和是多少").startswith(f"“库存.csv”中，全部 2 行的“{column}”总和为 261")
+
+
 def test_what_stands_nowhere_is_not_asked_of_tables(library: Library, tmp_path: Path) -> None:
     library.add(write_csv(tmp_path / "stock.csv", [["PPR-9087", "200"]], ["part", "left"]))
     library.drain()

@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 
 from wenyuan.errors import EmptyQuestion, InvalidValue, StorageError
-from wenyuan.flows.absence import absent_names
+from wenyuan.flows.absence import absent_names, holds_names
 from wenyuan.flows.empty import why_empty
 from wenyuan.flows.journey import Journey
 from wenyuan.flows.recall import Asked, Recall, Recalling, recall
@@ -32,6 +32,7 @@ from wenyuan.store.vector_cache import VectorCache
 from wenyuan.types import ArmName, Grounding, Hit, IndexGeneration, JsonObject, KnowledgeBase, Scope, SearchResult
 
 _LONGEST_QUESTION = 4000
+_BEST = 3
 _MOST_HITS = 200
 _MOST_NEIGHBOURS = 10
 
@@ -222,10 +223,14 @@ def _ground(
     with observe.stage("ground") as stage:
         plan = asked.whole
         held = any(one.tier < 2 for one in ordered)
+        best = (evidence.passages[one.chunk_key] for one in ordered[:_BEST])
+        exactness = EXACTNESS[min((one.tier for one in ordered), default=2)] if asks_exactly(plan) else "none"
+        if exactness == "none" and holds_names(asked, best):
+            exactness = "mentions"
         grounding = estimate(
             [evidence.evidence[one.chunk_key] for one in ordered],
             missing(plan, held) or (() if held else absent_names(asked, found, evidence)),
-            EXACTNESS[min((one.tier for one in ordered), default=2)] if asks_exactly(plan) else "none",
+            exactness,
         )
         stage.details.update(value=grounding.value, verdict=grounding.verdict, missing=list(grounding.missing))
         return grounding

@@ -144,7 +144,16 @@ class _Reader:
         self._take_conditions(parts, telling, used)
         self._take_columns(parts, telling, used)
         self._refuse_keys(parts, pieces)
+        self._refuse_quantities(pieces)
         return self._made(parts)
+
+    def _refuse_quantities(self, pieces: Sequence[Piece]) -> None:
+        """数量 is how many rows there are; or what a column of that name holds, to be added up."""
+        for piece in pieces:
+            if piece.kind == "count" and self._text[piece.start : piece.end].endswith("数量"):
+                quantity = next((column for column in self._words.columns if column.endswith("数量")), None)
+                if quantity is not None:
+                    raise _NotUnderstood("which-figure", quantity)
 
     def _refuse_keys(self, parts: _Parts, pieces: Sequence[Piece]) -> None:
         """How many herons there are is not the number of rows for herons, where each bird has one row."""
