@@ -408,3 +408,20 @@ def test_a_vector_of_what_was_purged_meanwhile_is_not_kept(library: LibraryBuild
         (used,) = tx.all("SELECT input_hash FROM chunks WHERE key = :key", {"key": added.chunk_keys[0]})
         Made([b"gone", used[0]], unit_rows(_RANDOM, 2)).save(tx, model)
         assert [row[0] for row in tx.all("SELECT input_hash FROM vectors")] == [used[0]]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE vectors SET vector = substr(vector, 1, 7)",
+        "UPDATE vector_codes SET codes = substr(codes, 1, 7)",
+        "UPDATE vector_codes SET chunk_keys = substr(chunk_keys, 1, 7)",
+    ],
+)
+def test_incomplete_vectors_are_a_damage_that_is_told(library: LibraryBuilder, damage: str) -> None:
+    base = library.knowledge_base(embedding_model="m")
+    _embedded(library, base, 3)
+    with library.database.write() as tx:
+        tx.run(damage)
+    with pytest.raises(LibraryDamaged):
+        _search(library, VectorCache(), base, unit_rows(_RANDOM, 1)[0])

@@ -15,6 +15,7 @@ from itertools import islice
 import numpy as np
 from numpy.typing import NDArray
 
+from wenyuan.errors import LibraryDamaged
 from wenyuan.store import indexes, knowledge_bases, vectors
 from wenyuan.store.chunks import ServedChunks, served_chunks
 from wenyuan.store.code_scan import CodeTable
@@ -55,8 +56,15 @@ class _Loaded:
             return
         start = self.table.count
         # Arrays for each of thousands of documents would take longer than joining their bytes.
-        keys = np.frombuffer(b"".join([keys for _, keys, _ in batch]), dtype=np.int64)
-        codes = np.frombuffer(b"".join([codes for _, _, codes in batch]), dtype=np.int8)
+        keys_held, codes_held = (
+            b"".join(part) for part in zip(*((keys, codes) for _, keys, codes in batch), strict=True)
+        )
+        if len(keys_held) % 8 or len(codes_held) != len(keys_held) // 8 * self.table.dimensions:
+            raise LibraryDamaged(
+                path="of this library", reason="some vectors are incomplete; `wenyuan check --repair` mends it"
+            )
+        keys = np.frombuffer(keys_held, dtype=np.int64)
+        codes = np.frombuffer(codes_held, dtype=np.int8)
         self.table = self.table.appended(keys, codes.reshape(len(keys), self.table.dimensions))
         for document, its_keys, _ in batch:
             end = start + len(its_keys) // keys.itemsize

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from wenyuan.errors import LibraryDamaged
 from wenyuan.store import sentence_codes
 from wenyuan.store.database import Reading, Writing
 from wenyuan.types import IndexGeneration, ModelIdentity, Nearness
@@ -279,6 +280,10 @@ def sentences_of(tx: Reading, model: int, chunk_keys: Sequence[int], dimensions:
 def _similarities(stored: Sequence[bytes], query: NDArray[np.float32]) -> list[float]:
     if not stored:
         return []
+    if any(len(one) != 2 * len(query) for one in stored):
+        raise LibraryDamaged(
+            path="of this library", reason="some vectors are incomplete; `wenyuan check --repair` mends it"
+        )
     halves = np.frombuffer(b"".join(stored), dtype=np.float16).reshape(len(stored), -1)
     vectors = halves.astype(np.float32)
     norms = np.maximum(np.linalg.norm(vectors, axis=1), 1e-12)
