@@ -18,6 +18,7 @@ _DOCUMENTS = {
     "gateway.txt": "The gateway stores each reading once.\n",
     "service.txt": "2026年3月2日\n检修人：韩雪梅。更换了叶轮和机械密封，费用六百二十元。\n",
     "settings.json": '{"alerts": {"quiet_from": "22:30", "quiet_until": "06:45", "tone": "wren"}}',
+    "stock.md": "# Stock\n\n| part | name | left |\n|---|---|---|\n| PPR-2109 | lamp | 7 |\n| PPR-2110 | seal | 61 |\n",
     "part.md": "# PPR-9087\n\nItem: PPR-9087\nSupplier: Jicun Fine Paper\nUnit price: 138\n",
 }
 
@@ -38,7 +39,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
         ("CG-2026-31 交貨期", "交货期：2026年7月20日"),
         ("What is the default password of the RX-900?", "The default admin password is moonrise7."),
         ("RX-900 default password", "The default admin password is moonrise7."),
-        ("How is the RX-900 reset?", "Hold the button for ten seconds to reset it."),
+        ("Which part is PPR-2110?", "| PPR-2110 | seal | 61 |"),
         ("What does PPR-9087's supplier call itself?", "Supplier: Jicun Fine Paper"),
         ("unit price of ppr9087", "Unit price: 138"),
         ("四月十四号的会议定了什么？", "首批订 600 片"),

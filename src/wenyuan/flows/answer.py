@@ -18,10 +18,9 @@ from wenyuan.flows.retrieve import Retrieving
 from wenyuan.language.aliases import aliases
 from wenyuan.language.folding import fold
 from wenyuan.language.questions.asked_values import asked_value, values_stated
-from wenyuan.language.questions.named_things import said_besides
+from wenyuan.language.questions.named_things import names_others, only_repeats, said_besides
 from wenyuan.language.words import index_tokens
 from wenyuan.ports import Embedder
-from wenyuan.rules.columns import columns
 from wenyuan.rules.embedding_input import batches, embedding_input
 from wenyuan.rules.explanations import explain_unanswered
 from wenyuan.rules.extraction import Sentence, choose, led_to, opening, score, sentences_of
@@ -37,9 +36,8 @@ _CITED = 3
 _PLACES_TOLD = 3
 _SAID = 0.5
 """The share of a question's words from which on a sentence answers it rather than the passage as a whole."""
-_LABEL_COLUMNS = 16
+_LABEL_LETTERS = 12
 _LED_TO_COLUMNS = 480
-_word = re.compile(r"\w+")
 _label = re.compile(r"(?:[-*+•]\s+)?(?:\*\*)?([^\s:：*][^:：\n*]{1,23})(?:\*\*)?\s*[:：]\s*(?:\*\*)?\s*\S")
 _OPENINGS = 2
 _OPENING_COLUMNS = 700
@@ -113,7 +111,7 @@ def _chosen(plan: Plan, evidence: _Evidence, hits: Sequence[Hit]) -> list[Senten
         evidence.similarities,
         _passage_scores(hits),
         _stated(plan.asked, evidence.sentences),
-        [_repeats(plan, one.text) for one in evidence.sentences],
+        [only_repeats(one.text, plan, _LABEL_LETTERS) for one in evidence.sentences],
     )
     return _with_what_they_lead_to([one.sentence for one in choose(scored, _CITED)], hits)
 
@@ -124,12 +122,6 @@ def _with_what_they_lead_to(chosen: Sequence[Sentence], hits: Sequence[Hit]) -> 
     if first != chosen[0]:
         return [first]
     return [led_to(one, hits[one.passage].passage.chunk.text, _LED_TO_COLUMNS) for one in chosen]
-
-
-def _repeats(plan: Plan, text: str) -> bool:
-    """Whether a sentence hardly says more than what the question names: `Date: 7 May 2026`."""
-    besides = said_besides(text, plan)
-    return besides != text and columns("".join(_word.findall(besides))) <= _LABEL_COLUMNS
 
 
 def _stated(question: str, sentences: Sequence[Sentence]) -> list[bool]:
@@ -212,8 +204,8 @@ def _known_similarities(
 
 def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence[str]) -> list[float]:
     """The share of the question's tokens each text holds, weighted by inverse document frequency."""
-    # What a passage is about, or names, need not be said again in each of its sentences.
-    if any(hit.exactness != "none" for hit in hits):
+    # What a passage is about, or alone names, need not be said again in each of its sentences.
+    if _is_about(plan, hits):
         tokens: Sequence[str] = index_tokens(said_besides(plan.asked, plan))
     else:
         tokens = (*plan.tokens, *plan.aliases)
@@ -232,6 +224,14 @@ def _matched(tools: Retrieving, plan: Plan, hits: Sequence[Hit], texts: Sequence
         1.0 if _is_labelled(text, besides) else sum(weights[token] for token in _tokens(text) & weights.keys()) / total
         for text in texts
     ]
+
+
+def _is_about(plan: Plan, hits: Sequence[Hit]) -> bool:
+    """Whether the first passage that has what a question names is about it: by its title, or as it names no other."""
+    for hit in hits:
+        if hit.exactness != "none":
+            return hit.exactness == "about" or not names_others(hit.passage.chunk.text, plan)
+    return False
 
 
 def _is_labelled(text: str, asked: str) -> bool:
