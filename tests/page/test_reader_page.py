@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, Page, expect
 import wenyuan as wy
 from tests.doors.http.running import KEYWORD_ONLY, Server, running
 from tests.page.browsing import page_of
+from tests.waiting import until
 
 FILES = Path(__file__).parents[1] / "fixtures" / "files"
 PROGRAM = "".join(f"def step_{number}():\n    return {number}\n\n\n" for number in range(400))
@@ -155,7 +156,11 @@ def test_below_a_path_the_page_finds_its_server(browser: Browser, tmp_path: Path
     ):
         assert server.url.endswith("/library")
         page.set_input_files("[data-files]", str(FILES / "handbook.pdf"))
-        page.get_by_role("link", name="handbook.pdf", exact=True).click()
+        link = page.get_by_role("link", name="handbook.pdf", exact=True)
+        expect(link).to_be_visible()
+        # Opened earlier, it would be shown as far as it was read then.
+        until(lambda: [view.latest.state for view in library.documents.list()] == ["ready"])
+        link.click()
         picture = page.get_by_role("img", name="Page 1 of handbook.pdf")
         expect(picture).to_be_visible()
         assert (picture.get_attribute("src") or "").startswith(f"{server.url}/api/v1/")
